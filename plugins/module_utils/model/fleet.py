@@ -76,6 +76,11 @@ class Fleet:
             owner = found.meta.owner
         return found
 
+    def siblings_of(self, pod: Pod) -> tuple[Pod, ...]:
+        """The pods with this pod's very controller reference, itself included; () without one."""
+        owner = pod.meta.owner
+        return () if owner is None else self._pods_by_owner.get(owner.uid, ())
+
     def replicas_of(self, controller: Controller) -> tuple[Pod, ...]:
         """The pods that this controller owns, directly or through its ReplicaSets."""
         uids = [controller.meta.uid]
