@@ -175,7 +175,7 @@ def budget(
     observed: bool = True,
     sync_failure: str = "",
 ) -> Budget:
-    """selects: matchLabels; selector: a whole raw LabelSelector. With neither it selects nothing."""
+    """selects: matchLabels; selector: a raw LabelSelector. With neither it selects no pod."""
     raw = {"matchLabels": dict(selects)} if selects is not None else selector
     return Budget(
         meta=metadata("PodDisruptionBudget", name, namespace=namespace, generation=1),

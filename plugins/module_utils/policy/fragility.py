@@ -9,7 +9,7 @@ that such pods leave one at a time per owner, and never faster than their replac
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Collection, Iterable, Optional, Union
+from typing import Collection, Iterable, Optional
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.controller import Controller
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.duration import parse_duration
@@ -213,7 +213,8 @@ def _last_ready(
     # C35. An owner of one replica is `single_replica`: waiting for another would never end.
     if controller is None or controller.replicas <= 1 or not pod.ready:
         return None
-    if count_ready(fleet.replicas_of(controller), (pod.meta.uid,)) > 0:
+    others = (other for other in fleet.replicas_of(controller) if other is not pod)
+    if any(other.ready and not other.terminating for other in others):
         return None
     return Reason(
         "last_ready_replica",
@@ -223,7 +224,7 @@ def _last_ready(
 
 
 def _marked(pod: Pod, prefix: str) -> Optional[Reason]:
-    marks: tuple[tuple[str, Union[bool, None]], ...] = (
+    marks = (
         (AUTOSCALER_MARK, pod.meta.annotations.get(AUTOSCALER_MARK) == "false"),
         (KARPENTER_MARK, _protects(pod.meta.annotations.get(KARPENTER_MARK, ""))),
         (prefix + OWN_MARK, pod.meta.annotations.get(prefix + OWN_MARK) == "true"),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Reason:
-    """`code` is one of model.codes; `sentence` names the object and the rule; `remedy` may be ""."""
+    """`code` is one of model.codes; `sentence` names object and rule; `remedy` may be empty."""
 
     code: str
     sentence: str
