@@ -26,4 +26,153 @@ CODES: tuple[Code, ...] = (
     Code("evicted", "The Eviction API accepted the pod's eviction and the pod is gone."),
     Code("forced", "The pod was deleted past its budgets, as disable_eviction asks."),
     Code("already_gone", "The pod was gone, or replaced by another of its name, before its turn."),
+    # What stopped the call.
+    Code(
+        "wrong_cluster",
+        "The connection leads to another cluster than the option cluster names.",
+        "Choose the context that leads there, or correct the option cluster.",
+    ),
+    # What the user meant: which nodes and pods.
+    Code(
+        "unknown_nodes",
+        "A node was named that the cluster does not have.",
+        "Check the spelling, and that this is the cluster you mean.",
+    ),
+    Code(
+        "nothing_selected",
+        "A node selector or expression matched no node.",
+        "Compare it with what fleet_info returns for a node.",
+    ),
+    Code("out_of_scope", "The pod is outside pod_selector or namespaces, and was left alone."),
+    # What a drain may touch.
+    Code("mirror_pod", "A static pod, which its kubelet runs from a file, was left alone."),
+    Code(
+        "daemonset_pod",
+        "The pod's DaemonSet would recreate it on the node at once.",
+        "Set ignore_daemonsets: true to leave DaemonSet pods where they are.",
+    ),
+    Code("terminating", "The pod was terminating already; its UID is waited for."),
+    Code("finished", "The pod had finished; nothing runs in it."),
+    Code(
+        "machine_pod",
+        "The pod runs a virtual machine of KubeVirt, which an eviction may stop.",
+        "Migrate or stop the machine first, or leave it out with pod_selector.",
+    ),
+    Code(
+        "hotplug_pod",
+        "The pod holds a hot-plugged disk of a KubeVirt machine, and moves with it.",
+        "Migrate or stop the machine first, or leave it out with pod_selector.",
+    ),
+    Code(
+        "unmanaged",
+        "No controller recreates the pod.",
+        "Set force: true to evict it for good.",
+    ),
+    Code(
+        "daemonset_gone",
+        "The pod's DaemonSet does not exist any more: nothing recreates the pod.",
+        "Set force: true to evict it for good.",
+    ),
+    Code(
+        "empty_dir",
+        "The data in the pod's emptyDir volume is lost with the pod.",
+        "Set delete_emptydir_data: true to accept that.",
+    ),
+    # Fragile pods, and why one of them waits for its turn.
+    Code(
+        "single_replica",
+        "The owner has one replica: it is down until the replacement is Ready.",
+        "Give it a second replica, or accept the gap with fragile: evict.",
+    ),
+    Code(
+        "no_budget",
+        "No PodDisruptionBudget covers the pod.",
+        "Add a PodDisruptionBudget, or accept one at a time with fragile: evict.",
+    ),
+    Code(
+        "ordered_stateful_set",
+        "An OrderedReady StatefulSet replaces an ordinal only while those before it are Ready.",
+        "Accept one at a time with fragile: evict.",
+    ),
+    Code(
+        "last_ready_replica",
+        "The pod is the last Ready replica of an owner that wants more than one.",
+        "Find out why the others are not Ready; it waits until one is.",
+    ),
+    Code(
+        "marked_fragile",
+        "An annotation on the pod asks not to disturb it.",
+        "Ask its owner for a moment that suits, or accept it with fragile: evict.",
+    ),
+    Code("one_at_a_time", "Another pod of the same owner is still leaving."),
+    Code("ordinal_not_ready", "Another ordinal of the StatefulSet is not Ready."),
+    Code("replicas_missing", "The owner has fewer Ready replicas than when the drain began."),
+    # Why a replacement cannot be brought up first (fragile: surge).
+    Code(
+        "surge_needs_deployment",
+        "Only a Deployment's rollout can bring up a replacement first.",
+        "Use fragile: evict or fragile: defer.",
+    ),
+    Code(
+        "surge_strategy",
+        "The Deployment's update strategy stops the old pods first.",
+        "Set strategy.type: RollingUpdate, or use fragile: evict or fragile: defer.",
+    ),
+    Code("surge_paused", "The Deployment is paused.", "Resume its rollout."),
+    Code("surge_no_replicas", "The Deployment is scaled to 0."),
+    Code(
+        "surge_gap",
+        "The Deployment's maxSurge and maxUnavailable let its rollout leave a gap.",
+        "Set rollingUpdate maxSurge: 1 and maxUnavailable: 0.",
+    ),
+    Code(
+        "surge_autoscaler_at_maximum",
+        "A HorizontalPodAutoscaler that is at its maximum drives the Deployment.",
+        "Raise maxReplicas, or wait for less load.",
+    ),
+    # What the cluster cannot do without.
+    Code(
+        "last_schedulable_node",
+        "No other node is Ready and open for the pods of the chosen nodes.",
+        "Open or add a node first, or set allow_last: true.",
+    ),
+    Code(
+        "control_plane_majority",
+        "Without the chosen nodes no majority of the control plane is Ready.",
+        "Take control-plane nodes one at a time, or set allow_last: true.",
+    ),
+    # What preflight finds.
+    Code("findings", "preflight found something at the level of fail_on.", "See findings."),
+    Code("no_room", "By requests, a pod does not fit on any other node.", "Add room first."),
+    Code(
+        "node_left_out",
+        "A node reports no allocatable cpu, memory or pods, and was not counted as room.",
+        "Look at its kubelet.",
+    ),
+    Code(
+        "budget_selects_nothing",
+        "A PodDisruptionBudget selects no pod, and guards nothing.",
+        "Correct its selector, or delete it.",
+    ),
+    Code("webhook_on_evictions", "An admission webhook is asked about evictions."),
+    Code(
+        "webhooks_unreadable",
+        "The admission webhooks could not be read.",
+        "Allow list on validatingwebhookconfigurations.",
+    ),
+    Code(
+        "terminating_past_grace",
+        "A pod has been terminating for longer than its grace period.",
+        "Look for a finalizer, a volume that does not detach, or a kubelet that hangs.",
+    ),
+    Code(
+        "node_dead",
+        "A pod cannot go because its node does not answer.",
+        "Once the node is off for certain, state so with fenced: true.",
+    ),
+    Code(
+        "all_ready_replicas",
+        "All Ready replicas of an owner are on the chosen nodes; they leave one by one.",
+        "Spread its replicas, or drain these nodes one after the other.",
+    ),
 )

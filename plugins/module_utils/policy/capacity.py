@@ -1,0 +1,212 @@
+# Copyright (c) 2026 The evenkeel.fleet authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""Is there room elsewhere for what a drain moves? By requests, the number of pods and taints.
+
+The largest pod goes first, each to the node with the most room left, as the scheduler spreads by
+default. Affinity, topology and volumes are not looked at: what does not fit here does not fit at
+all, what fits here may still be kept out by them.
+
+Cost: O(pods x log nodes) where the nodes have room, O(pods x nodes) at worst.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+from typing import Iterable, Mapping, Optional, Sequence
+
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.fleet import Fleet
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.node import Node
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.pod import Pod
+from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.last_node import may_take_over
+
+# Room is counted in parts per million of a node's allocatable: integers, so ties are exact.
+PPM = 1_000_000
+MIB = 2**20
+SCHEDULED_BY = ("cpu", "memory", "pods")
+
+
+@dataclass(frozen=True)
+class Placement:
+    """One pod that found a place."""
+
+    pod: Pod
+    node: str
+
+
+@dataclass(frozen=True)
+class Misfit:
+    """A pod that fits nowhere.
+
+    nearest: the node that it misses by the least, "" when no node could take it at all.
+    short: by what it misses there, resource to amount (cpu in millicores, else base units).
+    """
+
+    pod: Pod
+    nearest: str
+    short: Mapping[str, int]
+
+    @property
+    def sentence(self) -> str:
+        if not self.nearest:
+            return f"{self.pod.key} has no node to go to: none is Ready, open and without taints."
+        missing = " and ".join(_amount(name, self.short[name]) for name in sorted(self.short))
+        return f"{self.pod.key} fits nowhere; on {self.nearest} but for {missing}."
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A node that could not be counted (C39), and why."""
+
+    node: str
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Capacity:
+    placed: tuple[Placement, ...]
+    misfits: tuple[Misfit, ...]
+    left_out: tuple[LeftOut, ...]
+
+
+@dataclass
+class _Room:
+    """One node while pods are placed on it: `free` shrinks."""
+
+    node: Node
+    free: dict[str, int]
+
+    def short_of(self, needs: Mapping[str, int]) -> dict[str, int]:
+        """What is missing for these needs; empty when they fit."""
+        return {
+            name: amount - self.free.get(name, 0)
+            for name, amount in needs.items()
+            if amount > self.free.get(name, 0)
+        }
+
+    def take(self, needs: Mapping[str, int]) -> None:
+        for name, amount in needs.items():
+            self.free[name] = self.free.get(name, 0) - amount
+
+    @property
+    def rank(self) -> tuple[int, str]:
+        """Most room first (the scarcer of cpu and memory), then by name."""
+        return (
+            -min(
+                self.free[name] * PPM // self.node.allocatable[name] for name in ("cpu", "memory")
+            ),
+            self.node.name,
+        )
+
+
+class CapacityModel:
+    """The free room of a fleet, worked out once; `place` can be asked for many sets of nodes."""
+
+    def __init__(self, fleet: Fleet) -> None:
+        self.fleet = fleet
+        usable = [node for node in fleet.nodes if not _unusable(node)]
+        self._free = {node.name: _free(node, fleet) for node in usable}
+        self._total = {
+            name: sum(node.allocatable[name] for node in usable) for name in ("cpu", "memory")
+        }
+        self.left_out = tuple(
+            LeftOut(node.name, _unusable(node))
+            for node in fleet.nodes
+            if node.schedulable and _unusable(node)
+        )
+
+    def place(self, leaving: Iterable[Pod], chosen: Iterable[str]) -> Capacity:
+        """Places the leaving pods of the chosen nodes on all other nodes that take new pods."""
+        away = set(chosen)
+        rooms = [
+            _Room(node, dict(self._free[node.name]))
+            for node in self.fleet.nodes
+            if node.name not in away and node.schedulable and node.name in self._free
+        ]
+        heap = [(room.rank, room) for room in rooms]
+        heapq.heapify(heap)
+        placed, misfits = [], []
+        for pod in sorted(leaving, key=self._largest_first):
+            room = self._put(pod, heap)
+            if room is not None:
+                placed.append(Placement(pod, room.node.name))
+            else:
+                misfits.append(self._misfit(pod, rooms))
+        out = tuple(entry for entry in self.left_out if entry.node not in away)
+        return Capacity(tuple(placed), tuple(misfits), out)
+
+    def _put(self, pod: Pod, heap: list[tuple[tuple[int, str], _Room]]) -> Optional[_Room]:
+        """Takes rooms off the heap until one fits; those that did not go back unchanged."""
+        needs, passed, found = _needs(pod), [], None
+        while heap and found is None:
+            entry = heapq.heappop(heap)
+            if self._open_to(pod, entry[1].node) and not entry[1].short_of(needs):
+                found = entry[1]
+            else:
+                passed.append(entry)
+        if found is not None:
+            found.take(needs)
+            passed.append((found.rank, found))
+        for entry in passed:
+            heapq.heappush(heap, entry)
+        return found
+
+    def _misfit(self, pod: Pod, rooms: Sequence[_Room]) -> Misfit:
+        needs = _needs(pod)
+        misses = [
+            (_distance(room.short_of(needs), needs), room.node.name, room.short_of(needs))
+            for room in rooms
+            if self._open_to(pod, room.node)
+        ]
+        if not misses:
+            return Misfit(pod, "", {})
+        _, nearest, short = min(misses, key=lambda miss: miss[:2])
+        return Misfit(pod, nearest, short)
+
+    def _open_to(self, pod: Pod, node: Node) -> bool:
+        current = self.fleet.node_by_name.get(pod.node)
+        return current is None or may_take_over(node, current)
+
+    def _largest_first(self, pod: Pod) -> tuple[int, str]:
+        """By the greater share of the fleet's cpu or memory, then by key: ties never depend on
+        the order of a listing."""
+        shares = [
+            pod.requests.get(name, 0) * PPM // total for name, total in self._total.items() if total
+        ]
+        return (-max(shares, default=0), pod.key)
+
+
+def _unusable(node: Node) -> str:
+    """C39. Why a node's room cannot be counted, or "": it must tell all that the scheduler asks."""
+    missing = [name for name in SCHEDULED_BY if node.allocatable.get(name, 0) <= 0]
+    if not missing:
+        return ""
+    return f"Node {node.name} is left out: it reports no allocatable {', '.join(missing)}."
+
+
+def _free(node: Node, fleet: Fleet) -> dict[str, int]:
+    free = dict(node.allocatable)
+    for pod in fleet.pods_on(node.name):
+        if not pod.finished:
+            for name, amount in _needs(pod).items():
+                free[name] = free.get(name, 0) - amount
+    return free
+
+
+def _needs(pod: Pod) -> dict[str, int]:
+    return {**{name: amount for name, amount in pod.requests.items() if amount > 0}, "pods": 1}
+
+
+def _distance(short: Mapping[str, int], needs: Mapping[str, int]) -> int:
+    """How far a node is from taking the pod: the greatest missing part of a need, in ppm."""
+    return max((amount * PPM // needs[name] for name, amount in short.items()), default=0)
+
+
+def _amount(name: str, amount: int) -> str:
+    if name == "cpu":
+        return f"{amount}m CPU"
+    if name == "pods":
+        return f"{amount} place for a pod" if amount == 1 else f"{amount} places for pods"
+    if name in ("memory", "ephemeral-storage") or name.startswith("hugepages-"):
+        return f"{-(-amount // MIB)}Mi of {name}"
+    return f"{amount} of {name}"
