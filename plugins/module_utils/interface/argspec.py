@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from typing import Any, Mapping
 
-from ansible.module_utils.basic import env_fallback
-
 Specification = dict[str, dict[str, Any]]
 
 # Options that are durations: seconds, or text such as 6m and 1h30m. Ansible sees them as text.
@@ -29,29 +27,32 @@ def merge(*groups: Mapping[str, dict[str, Any]]) -> Specification:
     return merged
 
 
-def _auth(*variables: str, **declaration: Any) -> dict[str, Any]:
-    """An option of kubernetes.core with the environment variables that it falls back to there."""
-    names = [f"K8S_AUTH_{name}" for name in variables]
-    return {"fallback": (env_fallback, names), **declaration}
-
-
+# kubernetes.core's names. What is not given falls back to its K8S_AUTH_* variables in
+# backends/kubernetes/connection, whose dataclass has these fields.
 AUTH: Specification = {
-    "kubeconfig": _auth("KUBECONFIG", type="raw"),
-    "context": _auth("CONTEXT", type="str"),
-    "host": _auth("HOST", type="str"),
-    "api_key": _auth("API_KEY", type="str", no_log=True),
-    "username": _auth("USERNAME", type="str"),
-    "password": _auth("PASSWORD", type="str", no_log=True),
-    "validate_certs": _auth("VERIFY_SSL", "VALIDATE_CERTS", type="bool", aliases=["verify_ssl"]),
-    "ca_cert": _auth("SSL_CA_CERT", "CA_CERT", type="path", aliases=["ssl_ca_cert"]),
-    "client_cert": _auth("CERT_FILE", "CLIENT_CERT", type="path", aliases=["cert_file"]),
-    "client_key": _auth(
-        "KEY_FILE", "CLIENT_KEY", type="path", aliases=["key_file"], no_log=False
-    ),
-    "proxy": _auth("PROXY", type="str"),
-    "no_proxy": _auth("NO_PROXY", type="str"),
-    "impersonate_user": _auth("IMPERSONATE_USER", type="str"),
-    "impersonate_groups": _auth("IMPERSONATE_GROUPS", type="list", elements="str"),
+    "kubeconfig": {"type": "raw"},
+    "context": {"type": "str"},
+    "host": {"type": "str"},
+    "api_key": {"type": "str", "no_log": True},
+    "username": {"type": "str"},
+    "password": {"type": "str", "no_log": True},
+    "validate_certs": {"type": "bool", "aliases": ["verify_ssl"]},
+    "ca_cert": {"type": "path", "aliases": ["ssl_ca_cert"]},
+    "client_cert": {"type": "path", "aliases": ["cert_file"]},
+    "client_key": {"type": "path", "aliases": ["key_file"], "no_log": False},
+    "proxy": {"type": "str"},
+    "no_proxy": {"type": "str"},
+    "proxy_headers": {
+        "type": "dict",
+        "options": {
+            "proxy_basic_auth": {"type": "str", "no_log": True},
+            "basic_auth": {"type": "str", "no_log": True},
+            "user_agent": {"type": "str"},
+        },
+    },
+    "persist_config": {"type": "bool"},
+    "impersonate_user": {"type": "str"},
+    "impersonate_groups": {"type": "list", "elements": "str"},
 }
 
 # Which cluster this call may touch, and where its records live.

@@ -11,6 +11,9 @@ from typing import Any, Callable, Mapping, NoReturn, Sequence
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.kubernetes.connection import (
+    Connection,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.registry import open_cluster
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.clock import SystemClock
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.identity import (
@@ -23,7 +26,6 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.interrupt
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.run import Progress, Run
 from ansible_collections.evenkeel.fleet.plugins.module_utils.interface import render
 from ansible_collections.evenkeel.fleet.plugins.module_utils.interface.argspec import (
-    AUTH,
     Specification,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.interface.options import (
@@ -118,7 +120,7 @@ def _report(
         narrator.tick()
         return interruption.cause()
 
-    cluster = open_cluster({name: params[name] for name in (*AUTH, "cluster")})
+    cluster = open_cluster(build_options(Connection, params), interruption=cause)
     try:
         recorder = RecordingCluster(cluster)
         recorders.append(recorder)

@@ -20,10 +20,11 @@ T = TypeVar("T")
 def build_options(kind: type[T], params: Mapping[str, Any]) -> T:
     """Fills every field of `kind` from the parameter of its name; `selection` from its three.
 
-    A parameter that was not given (None) leaves the field's own default. Raises InvalidOption.
+    A parameter that was not given (None) leaves the field's own default, and so does a selection
+    of nothing where the field has one (then it is optional). Raises InvalidOption.
     """
     values = {
-        field.name: _value(field.name, params)
+        field.name: _value(field, params)
         for field in dataclasses.fields(kind)  # type: ignore[arg-type]
     }
     return kind(**{name: value for name, value in values.items() if value is not None})
@@ -41,9 +42,12 @@ def plain(value: Any) -> Any:
     return value
 
 
-def _value(name: str, params: Mapping[str, Any]) -> Any:
+def _value(field: dataclasses.Field[Any], params: Mapping[str, Any]) -> Any:
+    name = field.name
     if name == "selection":
-        return _selection(params)
+        selection = _selection(params)
+        optional = field.default is not dataclasses.MISSING
+        return None if optional and selection.empty else selection
     value = params[name]
     if name in DURATIONS and value is not None:
         return _duration(name, value)
