@@ -1,0 +1,81 @@
+# Copyright (c) 2026 The evenkeel.fleet authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""The pytest fixtures: plane (one per run), space (one per test), own_plane."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from . import plane as planes
+from .build import BuildError, programs
+from .files import locked
+from .plane import Plane
+from .space import Space
+
+
+@pytest.fixture(scope="session")
+def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plane]:
+    """The plane of this run: that of EVENKEEL_CONTROL_PLANE, or one that all workers share.
+
+    It ends when the last process that holds it is gone.
+    """
+    given = os.environ.get("EVENKEEL_CONTROL_PLANE")
+    if given:
+        running = planes.find(Path(given).resolve())
+        if running is None:
+            pytest.fail(f"EVENKEEL_CONTROL_PLANE names {given}, where no control plane runs")
+        yield running
+        return
+    state = _state_of_this_run()
+    with locked(state.with_name(state.name + ".lock")):
+        running = planes.find(state)
+        try:
+            lifeline = running.hold() if running else None
+        except OSError:
+            lifeline = None
+        if running is None or lifeline is None:
+            running = planes.start(state, _programs_or_skip(), stay=False)
+            lifeline = running.hold()
+    with lifeline:
+        yield running
+
+
+@pytest.fixture
+def space(plane: Plane, tmp_path: Path) -> Iterator[Space]:
+    """Nodes, namespaces and users of this test only; taken away at its end."""
+    made = Space(plane, tmp_path)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+@pytest.fixture
+def own_plane(tmp_path: Path) -> Iterator[Plane]:
+    """A whole plane for one test (6 s more): for what every node of the cluster decides."""
+    state = Path(tempfile.mkdtemp(prefix="evenkeel-own-"))
+    running = planes.start(state, _programs_or_skip(), stay=False)
+    with running.hold():
+        yield running
+        planes.stop(state)
+
+
+def _state_of_this_run() -> Path:
+    """xdist gives all workers of a run one id; without it this process is the run."""
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID", f"process-{os.getpid()}")
+    return Path(tempfile.gettempdir()).resolve() / f"evenkeel-plane-{run}"
+
+
+def _programs_or_skip() -> dict[str, Path]:
+    """Skips loudly where the components cannot be had; with EVENKEEL_REQUIRE_ALL that is a failure."""
+    try:
+        return programs()
+    except BuildError as error:
+        if os.environ.get("EVENKEEL_REQUIRE_ALL") == "1":
+            pytest.fail(str(error))
+        pytest.skip(str(error))
