@@ -175,4 +175,71 @@ CODES: tuple[Code, ...] = (
         "All Ready replicas of an owner are on the chosen nodes; they leave one by one.",
         "Spread its replicas, or drain these nodes one after the other.",
     ),
+    # Who holds a node closed.
+    Code("already_cordoned", "The node was closed already; the owner's claim stands beside it."),
+    Code("already_uncordoned", "The node was open already."),
+    Code(
+        "held_by_others",
+        "The owner gave up its claim; others still hold the node closed.",
+        "It opens when the last owner leaves, or with release_all: true.",
+    ),
+    Code("not_owner", "The owner does not hold the node, which stays as it is."),
+    Code(
+        "drifted",
+        "Somebody uncordoned a node that an owner holds; it was not closed again.",
+        "Close it with kubectl cordon to go on, or give the claim up and ask anew.",
+    ),
+    Code(
+        "malformed_owners",
+        "The annotation that lists a node's owners cannot be read.",
+        "Repair it, or remove it; a closed node then belongs to someone else.",
+    ),
+    Code("node_gone", "The node was removed, or replaced by another of its name, before its turn."),
+    Code("not_reached", "The call ended before this node's turn."),
+    # Maintenance.
+    Code("entering", "Maintenance was asked for."),
+    Code("already_entering", "Maintenance had been asked for already."),
+    Code("in_maintenance", "The node was declared empty."),
+    Code("already_in_maintenance", "The node had been declared empty already."),
+    Code("withdrawn", "The request for maintenance was taken back; runs that serve it stop."),
+    Code("left_maintenance", "What maintenance wrote was removed."),
+    Code("not_in_maintenance", "There was nothing of maintenance to remove."),
+    Code(
+        "not_requested",
+        "Nobody asks for maintenance of the node: it was ended by another run, or never begun.",
+        "Begin with state: entering.",
+    ),
+    Code(
+        "malformed_record",
+        "The annotation with what maintenance set cannot be read.",
+        "Repair it, or remove it and then the protections by hand.",
+    ),
+    # Locks.
+    Code("no_state_namespace", "The namespace that keeps the locks does not exist.", "Create it."),
+    # Settling.
+    Code("settled", "The workload has its Ready replicas again."),
+    Code("owner_gone", "The workload was deleted meanwhile; nothing is waited for."),
+    Code(
+        "replicas_not_ready",
+        "The workload has fewer Ready replicas than before.",
+        "Look at the pods that are named.",
+    ),
+    Code("back", "The node is Ready with its DaemonSet pods, after a reboot where one was asked for."),
+    Code("node_not_ready", "The node does not exist or is not Ready.", "Look at its kubelet."),
+    Code("not_rebooted", "The node has the boot ID it had before: it did not reboot.", "Reboot it."),
+    Code(
+        "daemon_pods_not_ready",
+        "DaemonSet pods of the node are not Ready.",
+        "Look at the pods that are named.",
+    ),
+    Code(
+        "no_boot_id",
+        "No boot ID was recorded for the node, so a reboot cannot be told.",
+        "Leave boot_id_changed out, or enter maintenance before the reboot.",
+    ),
+    Code(
+        "timeout",
+        "The wait ended before all was done; what is missing is pending.",
+        "Cure what is named, or raise wait_timeout, and run it again.",
+    ),
 )
