@@ -10,7 +10,7 @@ and those that ask for consent are all heard, so that a user learns of every mis
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Callable, Optional
+from typing import Callable, Iterable, Optional
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.fleet import Fleet
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.pod import Pod
@@ -62,12 +62,18 @@ class Verdict:
     """One pod's judgement.
 
     decision: evict; await (it is going already: wait for its UID, C01); leave; refuse (nothing may
-    be written while one pod is refused). reasons: all that apply, also what a consent overrode.
+    be written while one pod is refused). decisive: the reasons that led to it. further: all others
+    that apply, such as what a consent overrode.
     """
 
     pod: Pod
     decision: str
-    reasons: tuple[Reason, ...] = ()
+    decisive: tuple[Reason, ...] = ()
+    further: tuple[Reason, ...] = ()
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        return self.decisive + self.further
 
     @property
     def code(self) -> str:
@@ -122,9 +128,16 @@ def judge(pod: Pod, fleet: Fleet, consent: Consent) -> Verdict:
 def _combined(pod: Pod, rulings: list[Ruling]) -> Verdict:
     decisions = [EVICT] + [ruling.decision for ruling in rulings]
     decision = max(decisions, key=DECISIONS.index)
-    # The reasons for the decision come first: they are what a one-line message shows.
-    ordered = sorted(rulings, key=lambda ruling: ruling.decision != decision)
-    return Verdict(pod, decision, tuple(reason for ruling in ordered for reason in ruling.reasons))
+    return Verdict(
+        pod,
+        decision,
+        decisive=_reasons(ruling for ruling in rulings if ruling.decision == decision),
+        further=_reasons(ruling for ruling in rulings if ruling.decision != decision),
+    )
+
+
+def _reasons(rulings: Iterable[Ruling]) -> tuple[Reason, ...]:
+    return tuple(reason for ruling in rulings for reason in ruling.reasons)
 
 
 def _settled(decision: str, code: str, sentence: str, remedy: str = "") -> Ruling:
