@@ -14,7 +14,6 @@ pip comes from the first source that has it:
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -59,7 +58,7 @@ def make_environment(
     raise NoPip(
         f"{interpreter} cannot install pip, and no other source has it:\n"
         + "\n".join(failures)
-        + "\nInstall the system's package for it (Debian: apt-get install python3-venv) and try again."
+        + "\nInstall the system's package for it (Debian: python3-venv), then try again"
     )
 
 
@@ -121,8 +120,8 @@ def _from_index(python: Path, _others: list[Interpreter]) -> None:
 
 def _install_wheel(python: Path, wheel: Path) -> None:
     """A wheel of pip can be run as it is, and installs itself."""
-    command = [str(python), str(wheel / "pip"), "install", "-q", "--no-index", "--no-deps", str(wheel)]
-    subprocess.run(command, check=True, stdout=sys.stderr, env={**os.environ, "PIP_NO_INPUT": "1"})
+    pip = [str(python), str(wheel / "pip"), "install", "-q", "--no-index", "--no-deps"]
+    subprocess.run([*pip, str(wheel)], check=True, stdout=sys.stderr)
 
 
 def _reason(error: Exception) -> str:

@@ -25,8 +25,8 @@ TIMEOUT = 60  # seconds
 def download_pip(place: Path) -> Path:
     """Put the newest final pip wheel into the directory; returns its path.
 
-    Raises LookupError when no index is configured, it has no such wheel or a wrong one, OSError when it
-    cannot be read.
+    Raises LookupError when no index is configured or it has no such wheel, or a wrong one;
+    OSError when it cannot be read.
     """
     index = index_url(dict(os.environ))
     if not index:

@@ -20,8 +20,8 @@ NAMESPACE, NAME = "evenkeel", "fleet"
 COLLECTION = Path("ansible_collections", NAMESPACE, NAME)
 # What a checkout without git holds beside its own files.
 NEVER_COPIED = frozenset(
-    (".git", ".venv", ".ansible", ".cache", "__pycache__", "build", "collections", "output")
-    + (".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".import_linter_cache")
+    [".git", ".venv", ".ansible", ".cache", "__pycache__", "build", "collections", "output"]
+    + [".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".import_linter_cache"]
 )
 
 
@@ -98,11 +98,14 @@ def _remove_strangers(target: Path, wanted: list[str]) -> None:
 
 
 def _copy_if_changed(source: Path, target: Path) -> None:
-    if target.exists() and not target.is_symlink():
-        old, new = target.stat(), source.stat()
-        if (old.st_size, old.st_mtime_ns, old.st_mode) == (new.st_size, new.st_mtime_ns, new.st_mode):
-            return
+    if target.exists() and not target.is_symlink() and _signature(target) == _signature(source):
+        return
     target.parent.mkdir(parents=True, exist_ok=True)
     if target.is_symlink():
         target.unlink()
     shutil.copy2(source, target, follow_symlinks=False)
+
+
+def _signature(path: Path) -> tuple[int, int, int]:
+    facts = path.stat()
+    return facts.st_size, facts.st_mtime_ns, facts.st_mode
