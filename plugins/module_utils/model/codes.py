@@ -214,6 +214,38 @@ CODES: tuple[Code, ...] = (
         "The annotation with what maintenance set cannot be read.",
         "Repair it, or remove it and then the protections by hand.",
     ),
+    # What budgets say (policy/disruption).
+    Code("budget_exhausted", "The pod's budget does not allow an eviction now.", "Wait."),
+    Code(
+        "budget_stale",
+        "The pod's budget was changed and the disruption controller has not seen it yet.",
+        "Wait; if it lasts, see whether kube-controller-manager runs.",
+    ),
+    Code(
+        "budget_unconfirmed",
+        "The pod's budget has too many admitted evictions that are not confirmed yet.",
+        "Wait; the disruption controller drops each after two minutes.",
+    ),
+    Code(
+        "budget_sync_failed",
+        "The disruption controller could not work the pod's budget out.",
+        "Wait for its next try; if it lasts, look at the budget's condition.",
+    ),
+    Code(
+        "budget_allows_none",
+        "The pod's budget can never allow an eviction, even with all its pods healthy.",
+        "Loosen the budget, or run more replicas than it asks for.",
+    ),
+    Code(
+        "budget_without_scale",
+        "The pod's budget always refuses: it counts on a scale that its pods' owner does not have.",
+        "Give the budget an integer minAvailable.",
+    ),
+    Code(
+        "several_budgets",
+        "More than one budget selects the pod, which the Eviction API refuses.",
+        "Change the selectors so that one budget selects the pod.",
+    ),
     # Locks.
     Code("no_state_namespace", "The namespace that keeps the locks does not exist.", "Create it."),
     # Settling.
