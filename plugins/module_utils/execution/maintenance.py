@@ -46,8 +46,7 @@ _EVENTS = {
 @dataclass(frozen=True)
 class MaintenanceOptions:
     """state: one of STATES. message: shown while the node enters (or is in maintenance); "" leaves
-    the one of a node that enters. run_id: names the run in the record; "" takes the holder's name.
-
+    the one of a node that enters.
     protect_from_autoscalers: sets the annotations that keep Karpenter and the cluster autoscaler
     from deleting the node, where they are not set already.
     """
@@ -56,7 +55,6 @@ class MaintenanceOptions:
     state: str
     message: str = ""
     protect_from_autoscalers: bool = True
-    run_id: str = ""
 
 
 def maintenance(options: MaintenanceOptions, cluster: Cluster, run: Run) -> Report:
@@ -79,7 +77,7 @@ def _judge(options: MaintenanceOptions, run: Run) -> Callable[[Node], NodeDecisi
     request = Request(
         message=options.message,
         protect=options.protect_from_autoscalers,
-        run=options.run_id or run.holder,
+        run=run.holder,
         since=format_instant(run.clock.now()),
     )
     judges: dict[str, Callable[[Node], NodeDecision]] = {

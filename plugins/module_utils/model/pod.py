@@ -25,6 +25,7 @@ class Pod:
     claims: names of the PersistentVolumeClaims that it mounts, in its namespace (generic
     ephemeral volumes included, by the name of their claim).
     waiting: the reason of the first container that waits (CrashLoopBackOff, ...), or "".
+    unschedulable: the scheduler's words on why no node takes it, or "".
     """
 
     meta: Metadata
@@ -36,6 +37,7 @@ class Pod:
     claims: tuple[str, ...]
     requests: Mapping[str, int]
     grace_period_seconds: int
+    unschedulable: str = ""
 
     @property
     def key(self) -> str:
@@ -75,6 +77,7 @@ def parse_pod(raw: Mapping[str, Any]) -> Pod:
         claims=tuple(_claims(meta.name, volumes)),
         requests=effective_requests(raw),
         grace_period_seconds=30 if grace is None else int(grace),
+        unschedulable="" if spec.get("nodeName") else _scheduling_problem(status),
     )
 
 
@@ -86,6 +89,13 @@ def _claims(pod_name: str, volumes: Any) -> list[str]:
         elif volume.get("ephemeral") is not None:
             claims.append(f"{pod_name}-{volume['name']}")
     return claims
+
+
+def _scheduling_problem(status: Mapping[str, Any]) -> str:
+    for condition in status.get("conditions") or ():
+        if condition.get("type") == "PodScheduled" and condition.get("status") == "False":
+            return str(condition.get("message") or condition.get("reason") or "")
+    return ""
 
 
 def _waiting_reason(status: Mapping[str, Any]) -> str:
