@@ -17,9 +17,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.node_selecti
 )
 
 
-def choose(
-    selection: Optional[NodeSelection], cluster: Cluster
-) -> tuple[Fleet, tuple[Node, ...]]:
+def choose(selection: Optional[NodeSelection], cluster: Cluster) -> tuple[Fleet, tuple[Node, ...]]:
     """Returns the fleet's nodes and the selected ones; None selects all.
 
     Pods are read only for `where`, whose documents count them.

@@ -36,9 +36,13 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.cordon_owner
     release,
     release_all,
 )
-from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.last_node import last_node_reasons
+from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.last_node import (
+    last_node_reasons,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.node_edit import NodeDecision
-from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.node_selection import NodeSelection
+from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.node_selection import (
+    NodeSelection,
+)
 
 CORDONED = "cordoned"
 UNCORDONED = "uncordoned"

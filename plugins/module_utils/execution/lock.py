@@ -12,9 +12,9 @@ last renewal is younger than the time that everybody else grants us; later it as
 and raises LockLost when somebody has taken over (C29). An act that was sent before that lands: acts
 carry preconditions of their own.
 
-On leaving, the Lease is freed, not deleted: a deletion cannot be tied to our being the holder (the
-API knows a UID as precondition, and the Lease of whoever took over has the same), and the generation
-goes on counting. The Lease belongs to its Node: the garbage collector removes both.
+On leaving, the Lease is freed, not deleted: a deletion cannot be tied to our being the holder (its
+precondition is the UID, and the Lease of whoever took over has the same), and the generation goes
+on counting. The Lease belongs to its Node: the garbage collector removes it with the node.
 
 A runner with the same purpose joins: it waits until the Lease is free and then goes on, as all work
 here is found done when it is done. With another purpose it is refused at once. Check mode takes
@@ -184,7 +184,7 @@ class Locks:
         with self._guard:
             self._held[node.name] = _Held(node, taken.transitions, mono, wall)
         if self._renewer is None:
-            self._renewer = threading.Thread(target=self._renew_all, name="renew-locks", daemon=True)
+            self._renewer = threading.Thread(target=self._renew_all, daemon=True)
             self._renewer.start()
         return True
 
@@ -290,7 +290,7 @@ class Locks:
             self._release(held)
 
     def _release(self, held: _Held) -> None:
-        """A Lease that cannot be freed runs out by itself; the work is done, so no error is raised."""
+        """Raises nothing: the work is done, and a Lease that is not freed runs out by itself."""
         name = lease_name(held.node.name)
         patch = releasing(self.claimant, held.generation)
         try:
@@ -314,8 +314,8 @@ def hold(
 ) -> Locks:
     """Returns the context manager that holds these nodes' Leases.
 
-    ttl: seconds after which a silent holder loses a node. join_timeout: seconds to wait for a runner
-    with the same purpose. Entering raises, with nothing held: LockHeld, Refused
+    ttl: seconds after which a silent holder loses a node. join_timeout: seconds to wait for a
+    runner with the same purpose. Entering raises, with nothing held: LockHeld, Refused
     (no_state_namespace), Forbidden (a verb on leases is missing), Interrupted, ApiFailure.
     One process holds a node at most once at a time: a second hold by the same holder is the first.
     """

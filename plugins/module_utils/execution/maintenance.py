@@ -14,7 +14,9 @@ from typing import Callable
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.base import Cluster
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.chosen import choose
-from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.node_events import record_event
+from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.node_events import (
+    record_event,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.node_writes import (
     Rule,
     write_nodes,
@@ -32,7 +34,9 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.maintenance_
     withdraw,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.node_edit import NodeDecision
-from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.node_selection import NodeSelection
+from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.node_selection import (
+    NodeSelection,
+)
 
 STATES = ("entering", "in_maintenance", "withdrawn", "absent")
 
@@ -60,8 +64,8 @@ class MaintenanceOptions:
 def maintenance(options: MaintenanceOptions, cluster: Cluster, run: Run) -> Report:
     """Returns the report on each node.
 
-    Raises InvalidOption, and Refused (unknown_nodes, nothing_selected, malformed_record), before any
-    write. A node that nobody wants in maintenance fails in_maintenance with `not_requested`.
+    Raises InvalidOption, and Refused (unknown_nodes, nothing_selected, malformed_record), before
+    any write. A node that nobody wants in maintenance fails in_maintenance with `not_requested`.
     """
     if options.state not in STATES:
         raise InvalidOption(

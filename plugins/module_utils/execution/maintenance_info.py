@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The evenkeel.fleet authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""Reads where nodes stand: their maintenance, who holds them closed, who acts on them, what is left."""
+"""Reads where nodes stand: their maintenance, who holds them closed, who acts, what is left."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.maintenance_
     Maintenance,
     read_maintenance,
 )
-from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.node_selection import NodeSelection
+from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.node_selection import (
+    NodeSelection,
+)
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,7 @@ def _document(stand: _Stand, cluster: Cluster, run: Run) -> dict[str, Any]:
 
 
 def _pods_left(node: Node, cluster: Cluster) -> int:
-    """Asks for this node's pods alone: few nodes are in maintenance, and clusters have many pods."""
+    """Asks for this node's pods alone: few nodes are in maintenance, clusters have many pods."""
     pods = cluster.list(PODS, field_selector=f"spec.nodeName={node.name}").items
     return sum(1 for pod in pods if not (pod.is_daemon or pod.is_mirror or pod.finished))
 

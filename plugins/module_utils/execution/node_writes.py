@@ -24,7 +24,11 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.errors import
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.node import Node, parse_node
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.report import Outcome, Report
-from ansible_collections.evenkeel.fleet.plugins.module_utils.model.resources import NODES, Raw, Resource
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.resources import (
+    NODES,
+    Raw,
+    Resource,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.node_edit import (
     DONE,
     FAILED,
@@ -35,7 +39,9 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.node_edit im
 )
 
 # The patch must know whether a node has annotations at all, which the model does not say.
-_RAW_NODES: Resource[Raw] = replace(NODES, parse=lambda raw: raw)  # type: ignore[arg-type]
+_RAW_NODES: Resource[Raw] = Resource(
+    NODES.kind, NODES.group, NODES.version, NODES.plural, NODES.namespaced, lambda raw: raw
+)
 
 _ATTEMPTS = 5
 
@@ -149,15 +155,11 @@ def _report(tally: _Tally, rule: Rule) -> Report:
     )
 
 
-def _broken_off(
-    tally: _Tally, rule: Rule, rest: Sequence[Node], error: FleetError
-) -> Report:
+def _broken_off(tally: _Tally, rule: Rule, rest: Sequence[Node], error: FleetError) -> Report:
     return replace(
         _report(tally, rule),
         msg=str(error),
-        pending=tuple(
-            Outcome("", node.name, rule.action, "not_reached", "") for node in rest
-        ),
+        pending=tuple(Outcome("", node.name, rule.action, "not_reached", "") for node in rest),
         failure=error.code,
     )
 

@@ -21,10 +21,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.watching 
     follow,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.controller import Controller
-from ansible_collections.evenkeel.fleet.plugins.module_utils.model.errors import (
-    InvalidOption,
-    Refused,
-)
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.errors import InvalidOption
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.fleet import Fleet
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.node import Node
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.pod import Pod
@@ -149,7 +146,7 @@ def settle(options: SettleOptions, cluster: Cluster, run: Run) -> Report:
     subjects = _subjects(workloads, options.nodes, view, boots)
     inbox: Inbox[Any] = Inbox()
     followers = [
-        follow(cluster, part.resource, inbox, tag=part, run=run, selection=part.selection)
+        follow(cluster, part.resource, inbox, tag=part, selection=part.selection)
         for part in view.parts
     ]
     try:
@@ -227,7 +224,7 @@ class _Boots:
         if name not in self._known:
             record = read_maintenance(node, self.prefix).record
             if record is None or not record.boot_id:
-                detail = f"Node {name}: maintenance recorded no boot ID, so a reboot cannot be told."
+                detail = f"Node {name}: no boot ID was recorded, so a reboot cannot be told."
                 return Standing(False, "no_boot_id", detail, hopeless=True)
             self._known[name] = record.boot_id
         return judge_node(name, fleet, self._known[name])
@@ -268,7 +265,8 @@ def _report(
     hopeless = next((standing for standing in standings if standing.hopeless), None)
     if hopeless is not None:
         return Report(msg=hopeless.detail, done=done, pending=pending, failure=hopeless.code)
-    msg = f"After {options.wait_timeout:g} s {len(pending)} of {len(pairs)} have not settled. {missing}"
+    count = f"{len(pending)} of {len(pairs)} have not settled"
+    msg = f"After {options.wait_timeout:g} s {count}. {missing}"
     return Report(msg=msg, done=done, pending=pending, failure="timeout")
 
 

@@ -1,17 +1,17 @@
 # Copyright (c) 2026 The evenkeel.fleet authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""Who holds a node closed. A node may be cordoned for several owners; it opens when the last leaves.
+"""Who holds a node closed. It may be cordoned for several owners, and opens when the last leaves.
 
 The owners stand in one annotation, oldest first. A cordon that nobody signed belongs to
-`someone-else`: an admin's `kubectl cordon`, another tool. It is written down beside our claim when we
-join it, and stays when we leave (C19, C20).
+`someone-else`: an admin's `kubectl cordon`, another tool. It is written down beside the claim that
+joins it, and stays when that one leaves (C19, C20).
 
-Drift (C25): somebody opened a node that an owner still holds. That was a decision, so nothing closes
-the node again for the same owner: `claim` refuses with the code `drifted` and writes nothing, and a
-drain does not start on a node that new pods go on landing on. Two ways out, both the user's: close
-the node by hand (`kubectl cordon`), after which the claim holds as before; or give the claim up
-(`state: uncordoned`, which leaves the node open and forgets the claim) and ask anew. Another owner's
-first claim is a new wish, not a fight: it closes the node.
+Drift (C25): somebody opened a node that an owner still holds. That was a decision, so nothing
+closes the node again for the same owner: `claim` refuses with the code `drifted` and writes
+nothing, and a drain does not start on a node that new pods go on landing on. Two ways out, both the
+user's: close the node by hand (`kubectl cordon`), after which the claim holds as before; or give
+the claim up (`state: uncordoned`, which leaves the node open and forgets the claim) and ask anew.
+Another owner's first claim is a new wish, not a fight: it closes the node.
 """
 
 from __future__ import annotations
@@ -105,8 +105,9 @@ def claim(found: Cordon, wish: Claim) -> Ruling:
         return Ruling(
             FAILED,
             "drifted",
-            f"Somebody uncordoned it while {wish.owner} holds it; it was not closed again. Close it"
-            " with `kubectl cordon` to go on, or give the claim up (state: uncordoned) and ask anew.",
+            f"Somebody uncordoned it while {wish.owner} holds it; it was not closed again. Close"
+            " it with `kubectl cordon` to go on, or give the claim up (state: uncordoned) and ask"
+            " anew.",
             found,
         )
     if wish.reason and wish.reason != mine.reason:
@@ -180,7 +181,7 @@ def _edit(node: Node, prefix: str, found: Cordon, after: Cordon) -> NodeEdit:
 
 
 def _dump_claims(cordon: Cordon) -> Optional[str]:
-    """None when only someone else is left: the node is then as we found it, without a word of ours."""
+    """None when only someone else is left: the node is then as it was found."""
     if not set(cordon.owners) - {SOMEONE_ELSE}:
         return None
     rows = [

@@ -6,13 +6,13 @@
         ^                      |                       |
         +--------leave---------+------- withdraw ------+
 
-The request (`maintenance`: "true") is apart from the state. `withdraw` takes the request away alone: a
-run that empties the node meanwhile sees it gone and stops before its next act. `leave` removes all
-that maintenance wrote. `enter` on a node whose request was withdrawn begins anew.
+The request (`maintenance`: "true") is apart from the state. `withdraw` takes only the request away:
+a run that empties the node meanwhile sees it gone and stops before its next act. `leave` removes
+all that maintenance wrote. `enter` on a node whose request was withdrawn begins anew.
 
-The record holds what `leave` must know: the boot ID found (a reboot shows by a new one), and for each
-protection against autoscalers what was set and what was found. `leave` takes back only what still has
-the value that was set: a value changed meanwhile is somebody's decision.
+The record holds what `leave` must know: the boot ID found (a reboot shows by a new one), and for
+each protection against autoscalers what was set and what was found. `leave` takes back only what
+still has the value that was set: a value changed meanwhile is somebody's decision.
 """
 
 from __future__ import annotations
@@ -179,9 +179,7 @@ def _edit(node: Node, prefix: str, wanted: Mapping[str, Optional[str]]) -> NodeE
     return NodeEdit(needed(node, wanted), guarded=tuple(sorted(guarded)))
 
 
-def _protections(
-    node: Node, record: Optional[Record], protect: bool
-) -> tuple[Protection, ...]:
+def _protections(node: Node, record: Optional[Record], protect: bool) -> tuple[Protection, ...]:
     """Those recorded, and those still to be set. One recorded and then removed is not set again."""
     recorded = record.protections if record else ()
     if not protect:
@@ -194,9 +192,7 @@ def _protections(
     )
 
 
-def _new(
-    record: Optional[Record], protections: tuple[Protection, ...]
-) -> tuple[Protection, ...]:
+def _new(record: Optional[Record], protections: tuple[Protection, ...]) -> tuple[Protection, ...]:
     return protections[len(record.protections) if record else 0 :]
 
 

@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The evenkeel.fleet authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""Has a workload its Ready replicas again, and is a node back? Judged on a fleet, without waiting."""
+"""Has a workload its Ready replicas again, is a node back? Judged on a fleet, without waiting."""
 
 from __future__ import annotations
 
