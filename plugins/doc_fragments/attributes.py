@@ -29,7 +29,7 @@ attributes:
 requirements:
   - python >= 3.9
   - kubernetes >= 24.2.0
-  - jmespath, for O(where)
+  - jmespath (for the option where)
 """
 
     # A module that acts.
@@ -51,6 +51,20 @@ attributes:
 attributes:
   check_mode:
     description: Reads the same in check mode.
+    support: full
+  diff_mode:
+    description: There is nothing to show, because nothing is changed.
+    support: N/A
+  idempotent:
+    description: It only reads.
+    support: N/A
+"""
+
+    # A module that waits for others' work.
+    WAITS = r"""
+attributes:
+  check_mode:
+    description: Tells how things stand, and neither waits nor fails because of them.
     support: full
   diff_mode:
     description: There is nothing to show, because nothing is changed.

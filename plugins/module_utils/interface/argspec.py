@@ -14,6 +14,8 @@ Specification = dict[str, dict[str, Any]]
 
 # Options that are durations: seconds, or text such as 6m and 1h30m. Ansible sees them as text.
 DURATIONS = frozenset({"wait_timeout"})
+# Options that map names to texts, as annotations are: YAML's true means "true" there.
+TEXT_MAPPINGS = frozenset({"only_while"})
 
 
 def merge(*groups: Mapping[str, dict[str, Any]]) -> Specification:
@@ -66,4 +68,29 @@ SELECTION: Specification = {
     "nodes": {"type": "list", "elements": "str"},
     "node_selector": {"type": "raw"},
     "where": {"type": "str"},
+}
+
+# What a drain may touch, in kubectl's words. Preflight predicts with the same consents.
+CONSENT: Specification = {
+    "delete_emptydir_data": {"type": "bool", "default": False},
+    "ignore_daemonsets": {"type": "bool", "default": False},
+    "force": {"type": "bool", "default": False},
+    "fragile": {
+        "type": "str",
+        "choices": ["evict", "defer", "refuse", "surge"],
+        "default": "evict",
+    },
+}
+
+# How fast, and when to stop before the end.
+PACE: Specification = {
+    "grace_period_seconds": {"type": "int"},
+    "max_parallel": {"type": "int", "default": 0},
+    "on_refusal": {"type": "str", "choices": ["continue", "fail_fast"], "default": "continue"},
+    "only_while": {"type": "dict", "default": {}},
+}
+
+WAIT: Specification = {
+    "wait": {"type": "bool", "default": True},
+    "wait_timeout": {"type": "str", "default": "30m"},
 }

@@ -7,7 +7,10 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Mapping, TypeVar
 
-from ansible_collections.evenkeel.fleet.plugins.module_utils.interface.argspec import DURATIONS
+from ansible_collections.evenkeel.fleet.plugins.module_utils.interface.argspec import (
+    DURATIONS,
+    TEXT_MAPPINGS,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.duration import parse_duration
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.errors import InvalidOption
 from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.node_selection import (
@@ -51,6 +54,8 @@ def _value(field: dataclasses.Field[Any], params: Mapping[str, Any]) -> Any:
     value = params[name]
     if name in DURATIONS and value is not None:
         return _duration(name, value)
+    if name in TEXT_MAPPINGS and value is not None:
+        return {str(key): _scalar(item) for key, item in value.items()}
     return tuple(_words(value)) if isinstance(value, list) else value
 
 
