@@ -12,9 +12,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Callable, Iterable, Optional
 
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.errors import InvalidOption
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.fleet import Fleet
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.pod import Pod
-from ansible_collections.evenkeel.fleet.plugins.module_utils.model.selector import LabelSelector
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.selector import (
+    InvalidSelector,
+    LabelSelector,
+    parse_selector_text,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.fragility import (
     FRAGILE_CODES,
     fragile_reasons,
@@ -110,6 +115,19 @@ class Ruling:
 
 
 Rule = Callable[[Case], Optional[Ruling]]
+
+
+def parse_pod_selector(text: str) -> Optional[LabelSelector]:
+    """Returns the selector of the option `pod_selector`, None for "": every pod is meant.
+
+    Raises InvalidOption.
+    """
+    try:
+        return parse_selector_text(text) if text else None
+    except InvalidSelector as problem:
+        raise InvalidOption(
+            "pod_selector", f"{problem}.", "kubectl's form is a=b,c in (d,e),!f."
+        ) from problem
 
 
 def judge(pod: Pod, fleet: Fleet, consent: Consent) -> Verdict:
