@@ -1,0 +1,278 @@
+# Copyright (c) 2026 The evenkeel.fleet authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""The drain as a state machine: told what happened, it says what to do next. No I/O, no clock.
+
+observe(event) changes what is known, decide(now) returns the requests to make. The driver carries
+them out and tells the machine what came of them; a test does the same with made-up events. All
+rules are asked anew at each decision, so what the watches have shown meanwhile always counts.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Iterable, Optional
+
+from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction import answers
+from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.arrivals import (
+    admit,
+    arrive,
+    waits_for_rollout,
+)
+from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.events import (
+    Answered,
+    Command,
+    Delete,
+    Event,
+    Evict,
+    Listed,
+    Lost,
+    Now,
+    ReadPod,
+    Restart,
+    Restarted,
+    Seen,
+    Vanished,
+)
+from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.leaver import (
+    Leaver,
+    Stage,
+)
+from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.ordering import (
+    in_order,
+)
+from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.rollouts import (
+    Rollouts,
+)
+from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.state import (
+    DrainState,
+)
+from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.turns import (
+    hurdle_of,
+)
+from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.volumes import (
+    still_attached,
+)
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.budget import Budget
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.controller import Controller
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.node import Node
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.pod import Pod
+from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.consent import Consent, Verdict
+
+# Requests in flight at once. The API server's processor is the limit from about here on.
+SLOTS = 8
+# Seconds that a budget which can never pass is still given once a pod has left: some are opened by
+# an operator when the last of the pods that they stand for is gone (C12).
+LAST_CHANCE = 10.0
+
+
+class DrainMachine:
+    """`finished` turns true when there is nothing left to do or to wait for."""
+
+    def __init__(self, state: DrainState, consent: Consent, slots: int = SLOTS) -> None:
+        self.state = state
+        self.rollouts = Rollouts(state)
+        self.finished = False
+        self._consent = consent
+        self._slots = slots
+        self._to_read: list[Leaver] = []
+
+    def begin(
+        self, verdicts: Iterable[Verdict], controllers: Iterable[Controller], now: Now
+    ) -> None:
+        """Enters the judged pods, and takes over the restarts that a dead run left behind."""
+        self.rollouts.adopt(controllers)
+        for verdict in verdicts:
+            leaver = admit(self.state, verdict, now.mono)
+            self._enter(leaver)
+            if leaver is not None:
+                self.state.began_with[(leaver.node, leaver.owner)] += 1
+
+    def observe(self, event: Event, now: Now) -> None:
+        """Takes one event in. The order of events of one collection matters, no other does."""
+        if isinstance(event, Seen):
+            self._seen(event.object, now)
+        elif isinstance(event, Vanished):
+            self._vanished(event.object, now)
+        elif isinstance(event, Listed):
+            for gone in self.state.world.missing(event.kind, event.items):
+                self._vanished(gone, now)
+            for item in event.items:
+                self._seen(item, now)
+        elif isinstance(event, Restarted):
+            self.rollouts.answered(event, now.mono)
+        else:
+            self._answered(event, now)
+
+    def decide(self, now: Now) -> list[Command]:
+        """Returns what to do now; nothing when all is waiting for an event or for wakes_at()."""
+        commands: list[Command] = list(self.rollouts.commands(now.mono))
+        commands += self._readings(now)
+        commands += self._evictions(now)
+        self._conclude(commands, now)
+        return commands
+
+    def nodes_of(self, command: Command) -> list[str]:
+        """The nodes whose locks must be ours for this command."""
+        if isinstance(command, (Evict, Delete)):
+            return [command.pod.node]
+        return sorted(self.state.targets) if isinstance(command, Restart) else []
+
+    def withdraw(self, command: Command) -> None:
+        """The run stopped before this command was sent."""
+        if isinstance(command, (Evict, Delete)):
+            self.state.ledger.release(command.pod.meta.uid)
+            self.state.leavers[command.pod.meta.uid].stage = Stage.WAITING
+
+    def wakes_at(self, now: Now) -> Optional[float]:
+        """Clock.monotonic() of the next decision that needs no event, None when there is none."""
+        times = [leaver.not_before for leaver in self.state.unsettled()]
+        times += [self.state.paused_until, (self.state.last_departure or 0.0) + LAST_CHANCE]
+        times += [self.state.ledger.opens_at(now.mono) or 0.0]
+        times += [self.rollouts.wakes_at(now.mono) or 0.0]
+        return min((time for time in times if time > now.mono), default=None)
+
+    def _enter(self, leaver: Optional[Leaver]) -> None:
+        if leaver is None or not waits_for_rollout(leaver, self.state.options.fragile):
+            return
+        if not self.rollouts.join(leaver):
+            self.state.fail(
+                leaver,
+                "comes_back",
+                f"{leaver.owner} was restarted to leave {leaver.node} and its new pod is there "
+                "again: it tolerates the cordon. Remove that toleration.",
+            )
+
+    # What the watches tell
+
+    def _seen(self, item: Any, now: Now) -> None:
+        self.state.world.put(item)
+        if isinstance(item, Pod):
+            self._pod_seen(item, now)
+        elif isinstance(item, Budget):
+            self.state.ledger.observe(item)
+        elif isinstance(item, Node):
+            self._node_seen(item)
+
+    def _vanished(self, item: Any, now: Now) -> None:
+        self.state.world.drop(item)
+        if isinstance(item, Pod):
+            leaver = self.state.leavers.get(item.meta.uid)
+            if leaver is not None and not leaver.settled:
+                self.state.depart(leaver, now.mono)
+            self.state.skipped.pop(item.meta.uid, None)
+        elif isinstance(item, Budget):
+            self.state.ledger.forget(item)
+        elif isinstance(item, Node):
+            self._node_gone(item)
+
+    def _pod_seen(self, pod: Pod, now: Now) -> None:
+        leaver = self.state.leavers.get(pod.meta.uid)
+        if leaver is None:
+            if pod.node in self.state.targets and pod.meta.uid not in self.state.skipped:
+                self._enter(arrive(self.state, pod, self._consent, now.mono))
+            return
+        if leaver.settled:
+            return
+        leaver.pod = pod
+        if pod.finished and leaver.accepted:
+            self.state.depart(leaver, now.mono)
+        elif pod.terminating and leaver.stage is Stage.WAITING:
+            leaver.leave(now.mono)
+
+    def _node_seen(self, node: Node) -> None:
+        target = self.state.targets.get(node.name)
+        if target is not None and target.uid != node.meta.uid:
+            self._abandon(target.name)
+
+    def _node_gone(self, node: Node) -> None:
+        target = self.state.targets.get(node.name)
+        if target is not None and target.uid == node.meta.uid:
+            self._abandon(target.name)
+
+    def _abandon(self, name: str) -> None:
+        """C23: the Node object vanished. Its pods go with it; the other nodes go on."""
+        self.state.targets[name].gone = True
+        for leaver in self.state.unsettled():
+            if leaver.node == name:
+                self.state.ledger.release(leaver.uid)
+                detail = f"Node {name} was removed from the cluster while it was being emptied."
+                leaver.settle("skipped", self.state.action, "node_gone", detail)
+
+    # What our own requests brought
+
+    def _answered(self, event: Any, now: Now) -> None:
+        leaver = self.state.leavers[event.uid]
+        if leaver.settled:
+            # The watch was faster: the pod, or its node, is gone.
+            if isinstance(event, Answered) and event.status < 300:
+                self.state.accept(leaver, now.mono)
+            return
+        if isinstance(event, Answered):
+            unclear = answers.answered(self.state, leaver, event, now)
+        elif isinstance(event, Lost):
+            unclear = leaver.lost = True
+        else:
+            unclear = answers.read(self.state, leaver, event, now)
+        if unclear:
+            leaver.stage = Stage.READING
+            self._to_read.append(leaver)
+
+    # What to do next
+
+    def _readings(self, now: Now) -> list[Command]:
+        due = [leaver for leaver in self._to_read if now.mono >= leaver.not_before]
+        self._to_read = [leaver for leaver in self._to_read if now.mono < leaver.not_before]
+        return [ReadPod(leaver.pod) for leaver in due if leaver.stage is Stage.READING]
+
+    def _evictions(self, now: Now) -> list[Command]:
+        free = self._slots - self.state.in_flight()
+        if free <= 0 or self.state.stopped_posting:
+            return []
+        commands: list[Command] = []
+        for leaver in in_order(self.state.leavers.values(), self.state.queues):
+            hurdle = hurdle_of(self.state, leaver, now)
+            if hurdle is not None:
+                self._held(leaver, hurdle, now)
+            elif len(commands) < free:
+                commands.append(self._post(leaver))
+        return commands
+
+    def _held(self, leaver: Leaver, hurdle: Any, now: Now) -> None:
+        leaver.hold(hurdle, now.mono)
+        if hurdle.for_good and self.state.options.on_refusal == "fail_fast":
+            self.state.fail(leaver, hurdle.code, hurdle.detail)
+
+    def _post(self, leaver: Leaver) -> Command:
+        leaver.stage = Stage.POSTED
+        leaver.hurdle = None
+        if self.state.options.disable_eviction:
+            return Delete(leaver.pod)
+        budgets = self.state.budgets_of(leaver.pod)
+        leaver.seen = self.state.ledger.events_of(budgets)
+        self.state.ledger.charge(leaver.pod, budgets)
+        return Evict(leaver.pod)
+
+    # The end
+
+    def _conclude(self, commands: list[Command], now: Now) -> None:
+        unsettled = list(self.state.unsettled())
+        waiting = [each for each in unsettled if each.stage is Stage.WAITING]
+        if commands or self.state.in_flight():
+            return
+        if not self.state.options.wait:
+            self.finished = True
+            return
+        if (
+            len(waiting) < len(unsettled)
+            or self.rollouts.unfinished()
+            or still_attached(self.state)
+        ):
+            return
+        hopeless = all(each.hurdle is not None and each.hurdle.for_good for each in waiting)
+        last = self.state.last_departure
+        if hopeless and waiting and last is not None and now.mono < last + LAST_CHANCE:
+            return
+        if hopeless:
+            for leaver in waiting:
+                assert leaver.hurdle is not None
+                self.state.fail(leaver, leaver.hurdle.code, leaver.hurdle.detail)
+        self.finished = hopeless or self.state.stopped_posting

@@ -1,0 +1,59 @@
+# Copyright (c) 2026 The evenkeel.fleet authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""The options of `evict`, with the module's names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Mapping, Optional
+
+from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.consent import (
+    Consent,
+    parse_pod_selector,
+)
+from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.node_selection import (
+    NodeSelection,
+)
+
+CONTINUE = "continue"
+FAIL_FAST = "fail_fast"
+
+
+@dataclass(frozen=True)
+class EvictOptions:
+    """grace_period_seconds: None is the pod's own. fragile: evict, defer, refuse or surge.
+
+    max_parallel: pods that are leaving at once over the whole call; 0 is as many as the budgets
+    allow. wait_timeout: seconds, 0 is no limit. only_while: annotations that each node must keep,
+    with their values: when one goes or changes, the run stops before its next act.
+    fenced: the user states that the nodes are switched off.
+    """
+
+    selection: NodeSelection
+    pod_selector: str = ""
+    namespaces: tuple[str, ...] = ()
+    delete_emptydir_data: bool = False
+    ignore_daemonsets: bool = False
+    force: bool = False
+    disable_eviction: bool = False
+    grace_period_seconds: Optional[int] = None
+    fragile: str = "evict"
+    max_parallel: int = 0
+    wait: bool = True
+    wait_timeout: float = 1800.0
+    on_refusal: str = CONTINUE
+    fenced: bool = False
+    allow_last: bool = False
+    only_while: Mapping[str, str] = field(default_factory=dict)
+
+    def consent(self, prefix: str) -> Consent:
+        """What policy/consent judges by. Raises InvalidOption for a selector it cannot read."""
+        return Consent(
+            delete_emptydir_data=self.delete_emptydir_data,
+            ignore_daemonsets=self.ignore_daemonsets,
+            force=self.force,
+            pod_selector=parse_pod_selector(self.pod_selector),
+            namespaces=self.namespaces,
+            fragile=self.fragile,
+            prefix=prefix,
+        )

@@ -1,0 +1,160 @@
+# Copyright (c) 2026 The evenkeel.fleet authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""Carries out the machine's requests in a few threads; what came of them goes into the inbox."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from typing import Any, Callable, Optional
+
+from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.base import Cluster
+from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.clock import Inbox
+from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction import restarts
+from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.events import (
+    Answered,
+    Command,
+    Delete,
+    Event,
+    Evict,
+    Forget,
+    Lost,
+    Read,
+    ReadPod,
+    Restart,
+    Restarted,
+)
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.errors import (
+    ApiFailure,
+    FleetError,
+    Forbidden,
+    NotFound,
+    Unauthorized,
+    Unreachable,
+)
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.resources import PODS
+
+# Where the answers of our own requests come from, in the inbox that the watches share.
+ANSWERS = "answers"
+
+# No other pod would fare better: these end the call.
+_FATAL = (Forbidden, Unauthorized)
+
+
+class Posts:
+    """Daemon threads: a request that hangs must not keep a process alive that is to end."""
+
+    def __init__(
+        self, threads: int, inbox: Inbox[Any], perform: Callable[[Command], Event]
+    ) -> None:
+        self._jobs: queue.SimpleQueue[Optional[Command]] = queue.SimpleQueue()
+        self._inbox = inbox
+        self._perform = perform
+        self._threads = threads
+        for number in range(threads):
+            threading.Thread(target=self._work, name=f"evict-{number}", daemon=True).start()
+
+    def submit(self, command: Command) -> None:
+        self._jobs.put(command)
+
+    def close(self) -> None:
+        for _ in range(self._threads):
+            self._jobs.put(None)
+
+    def _work(self) -> None:
+        while True:
+            command = self._jobs.get()
+            if command is None:
+                return
+            try:
+                self._inbox.put((ANSWERS, self._perform(command)))
+            except FleetError as error:
+                self._inbox.put((ANSWERS, error))
+
+
+class Performer:
+    """Turns a command into requests, and their end into an event.
+
+    key: the annotation that records a restart, record: its value; now(): RFC 3339.
+    Raises what no other pod would fare better with (Forbidden, Unauthorized).
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        grace_period_seconds: Optional[int],
+        key: str,
+        record: str,
+        now: Callable[[], str],
+    ) -> None:
+        self._cluster = cluster
+        self._grace = grace_period_seconds
+        self._key = key
+        self._record = record
+        self._now = now
+
+    def __call__(self, command: Command) -> Event:
+        if isinstance(command, Evict):
+            return self._evict(command)
+        if isinstance(command, Delete):
+            return self._delete(command)
+        if isinstance(command, ReadPod):
+            return self._read(command)
+        return self._roll(command)
+
+    def _evict(self, command: Evict) -> Event:
+        meta = command.pod.meta
+        try:
+            answer = self._cluster.evict(
+                meta.namespace, meta.name, uid=meta.uid, grace_period_seconds=self._grace
+            )
+        except Unreachable as error:
+            return Lost(meta.uid, str(error))
+        return Answered(meta.uid, answer.status, answer.body, answer.retry_after)
+
+    def _delete(self, command: Delete) -> Event:
+        meta = command.pod.meta
+        try:
+            self._cluster.delete(
+                PODS,
+                meta.name,
+                namespace=meta.namespace,
+                uid=meta.uid,
+                grace_period_seconds=self._grace,
+            )
+        except NotFound:
+            gone = {"reason": "NotFound", "details": {"name": meta.name}}
+            return Answered(meta.uid, 404, gone, None)
+        except Unreachable as error:
+            return Lost(meta.uid, str(error))
+        except _FATAL:
+            raise
+        except ApiFailure as error:
+            body = {"message": error.problem, "reason": error.reason}
+            return Answered(meta.uid, error.status, body, None)
+        return Answered(meta.uid, 200, {}, None)
+
+    def _read(self, command: ReadPod) -> Event:
+        meta = command.pod.meta
+        try:
+            return Read(meta.uid, self._cluster.get(PODS, meta.name, namespace=meta.namespace))
+        except NotFound:
+            return Read(meta.uid, None)
+        except _FATAL:
+            raise
+        except ApiFailure as error:
+            return Read(meta.uid, None, str(error))
+
+    def _roll(self, command: Any) -> Event:
+        arguments = (self._cluster, command.namespace, command.name, command.uid, self._key)
+        try:
+            if isinstance(command, Restart):
+                restarts.restart(*arguments, self._record, self._now())
+            else:
+                assert isinstance(command, Forget)
+                restarts.forget(*arguments)
+        except _FATAL:
+            raise
+        except FleetError as error:
+            return Restarted(command.uid, str(error))
+        return Restarted(command.uid)

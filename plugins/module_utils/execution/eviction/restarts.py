@@ -1,0 +1,101 @@
+# Copyright (c) 2026 The evenkeel.fleet authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""The two writes of a surge: restart a Deployment with its record, and remove the record."""
+
+from __future__ import annotations
+
+from typing import Any, Mapping, Sequence
+
+from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.base import Cluster
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.errors import (
+    Conflict,
+    NotFound,
+)
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.resources import (
+    DEPLOYMENTS,
+    Raw,
+    Resource,
+)
+
+# What `kubectl rollout restart` sets: a change of the template is what starts a rollout.
+RESTARTED_AT = "kubectl.kubernetes.io/restartedAt"
+
+_RAW_DEPLOYMENTS: Resource[Raw] = Resource(
+    DEPLOYMENTS.kind,
+    DEPLOYMENTS.group,
+    DEPLOYMENTS.version,
+    DEPLOYMENTS.plural,
+    DEPLOYMENTS.namespaced,
+    lambda raw: raw,
+)
+_ATTEMPTS = 5
+
+Operations = Sequence[Mapping[str, Any]]
+
+
+def restart(
+    cluster: Cluster, namespace: str, name: str, uid: str, key: str, record: str, at: str
+) -> None:
+    """Restarts once: with a record on the Deployment another run did so, and nothing is written.
+
+    Raises NotFound when the Deployment, or the one with this UID, is gone.
+    """
+    for _attempt in range(_ATTEMPTS):
+        raw = _read(cluster, namespace, name, uid)
+        if key in (raw["metadata"].get("annotations") or {}):
+            return
+        try:
+            cluster.patch(DEPLOYMENTS, name, restarting(raw, key, record, at), namespace=namespace)
+            return
+        except Conflict as error:
+            conflict = error
+    raise conflict
+
+
+def forget(cluster: Cluster, namespace: str, name: str, uid: str, key: str) -> None:
+    """Removes the record; whoever removed it, or the Deployment, before did the same."""
+    try:
+        raw = _read(cluster, namespace, name, uid)
+        found = (raw["metadata"].get("annotations") or {}).get(key)
+        if found is not None:
+            path = _annotation("/metadata/annotations", key)
+            patch = [_test(path, found), {"op": "remove", "path": path}]
+            cluster.patch(DEPLOYMENTS, name, patch, namespace=namespace)
+    except (NotFound, Conflict):
+        pass
+
+
+def restarting(raw: Raw, key: str, record: str, at: str) -> Operations:
+    """Returns the JSON patch of a restart and its record, both or neither."""
+    template = "/spec/template/metadata"
+    metadata = ((raw["spec"].get("template") or {}).get("metadata")) or {}
+    return (
+        _test("/metadata/resourceVersion", raw["metadata"]["resourceVersion"]),
+        *_annotate("/metadata", raw["metadata"], key, record),
+        *([] if metadata else [{"op": "add", "path": template, "value": {}}]),
+        *_annotate(template, metadata, RESTARTED_AT, at),
+    )
+
+
+def _annotate(path: str, metadata: Mapping[str, Any], key: str, value: str) -> Operations:
+    """An "add" cannot add into a map that is not there."""
+    annotations = f"{path}/annotations"
+    if metadata.get("annotations"):
+        return ({"op": "add", "path": _annotation(annotations, key), "value": value},)
+    return ({"op": "add", "path": annotations, "value": {key: value}},)
+
+
+def _read(cluster: Cluster, namespace: str, name: str, uid: str) -> Raw:
+    raw = cluster.get(_RAW_DEPLOYMENTS, name, namespace=namespace)
+    if raw["metadata"].get("uid") != uid:
+        raise NotFound("Deployment", f"{namespace}/{name}", "Another one has its name now.")
+    return raw
+
+
+def _annotation(path: str, key: str) -> str:
+    """A JSON pointer escapes ~ and / (RFC 6901)."""
+    return f"{path}/{key.replace('~', '~0').replace('/', '~1')}"
+
+
+def _test(path: str, value: Any) -> Mapping[str, Any]:
+    return {"op": "test", "path": path, "value": value}

@@ -1,0 +1,176 @@
+# Copyright (c) 2026 The evenkeel.fleet authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""fragile: surge. A Deployment's rollout starts replacements before it stops the old pods.
+
+The restart and its record (the annotation `<prefix>surge` on the Deployment) are one write, so a
+run that is killed leaves either neither or both. A later run that finds a record waits for that
+rollout and removes the record; it never restarts a second time. The node must be cordoned, or the
+replacement could land where the old pod is.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from enum import Enum
+from typing import Iterable, Optional
+
+from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.events import (
+    Command,
+    Forget,
+    Restart,
+    Restarted,
+)
+from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.leaver import (
+    FIRST_DELAY,
+    TRIES,
+    Hurdle,
+    Leaver,
+    Stage,
+)
+from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.state import (
+    DrainState,
+)
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.controller import Controller
+
+RECORD = "surge"
+
+
+class Phase(Enum):
+    """WANTED -> ASKED -> ROLLING -> FORGETTING -> OVER."""
+
+    WANTED = "wanted"
+    ASKED = "asked"
+    ROLLING = "rolling"
+    FORGETTING = "forgetting"
+    OVER = "over"
+
+
+@dataclass
+class Rollout:
+    """One Deployment's restart; `controller` is its state when the rollout was planned.
+
+    recorded: the watch has shown the record, so the counts it shows are of the new rollout.
+    """
+
+    controller: Controller
+    phase: Phase
+    recorded: bool = False
+    tries: int = 0
+    not_before: float = 0.0
+
+    @property
+    def uid(self) -> str:
+        return self.controller.meta.uid
+
+
+def record_of(nodes: Iterable[str], run: str, since: str) -> str:
+    """The annotation's value: for which nodes, by whom and when the rollout was restarted."""
+    return json.dumps({"nodes": sorted(nodes), "run": run, "since": since}, sort_keys=True)
+
+
+def left_over(controller: Controller, prefix: str, nodes: Iterable[str]) -> bool:
+    """Did a run restart this Deployment to empty one of these nodes, and not see it through?"""
+    try:
+        record = json.loads(controller.meta.annotations.get(prefix + RECORD, ""))
+        return bool(set(record["nodes"]) & set(nodes))
+    except (ValueError, TypeError, KeyError):
+        return False
+
+
+class Rollouts:
+    """All restarts of one call, by the Deployment's UID."""
+
+    def __init__(self, state: DrainState) -> None:
+        self._state = state
+        self._rollouts: dict[str, Rollout] = {}
+
+    def adopt(self, controllers: Iterable[Controller]) -> None:
+        """Takes over what a dead run left: called once, before the first decision."""
+        for controller in controllers:
+            if left_over(controller, self._state.prefix, self._state.targets):
+                self._rollouts[controller.meta.uid] = Rollout(controller, Phase.ROLLING)
+
+    def join(self, leaver: Leaver) -> bool:
+        """Lets the owner's rollout replace this pod. False: that rollout is over already."""
+        fleet = self._state.world.fleet(leaver.pod.meta.namespace)
+        controller = fleet.controller_of(leaver.pod)
+        assert controller is not None, "policy/surge lets only pods of a Deployment through"
+        rollout = self._rollouts.setdefault(controller.meta.uid, Rollout(controller, Phase.WANTED))
+        leaver.stage, leaver.rolled = Stage.ROLLING, True
+        leaver.hurdle = Hurdle("surging", f"waits for the rollout of {controller.key}")
+        return rollout.phase not in (Phase.FORGETTING, Phase.OVER)
+
+    def commands(self, now: float) -> list[Command]:
+        """What to ask for next. Nothing new is begun once fail_fast stopped the call."""
+        return [
+            command
+            for rollout in self._rollouts.values()
+            if now >= rollout.not_before
+            for command in [self._next(rollout)]
+            if command is not None
+        ]
+
+    def answered(self, answer: Restarted, now: float) -> None:
+        """A restart or the removal of its record was carried out, or was not."""
+        rollout = self._rollouts[answer.uid]
+        asked = rollout.phase is Phase.ASKED
+        if not answer.problem:
+            self._state.wrote = True
+            rollout.phase = Phase.ROLLING if asked else Phase.OVER
+            rollout.tries = 0
+            return
+        rollout.tries += 1
+        if rollout.tries < TRIES:
+            rollout.not_before = now + FIRST_DELAY * 2 ** (rollout.tries - 1)
+            rollout.phase = Phase.WANTED if asked else Phase.ROLLING
+            return
+        rollout.phase = Phase.OVER
+        if asked:
+            for leaver in self._pods_of(rollout):
+                self._state.fail(leaver, "surge_failed", answer.problem)
+
+    def unfinished(self) -> list[Rollout]:
+        return [each for each in self._rollouts.values() if each.phase is not Phase.OVER]
+
+    def wakes_at(self, now: float) -> Optional[float]:
+        later = [each.not_before for each in self.unfinished() if each.not_before > now]
+        return min(later) if later else None
+
+    def _next(self, rollout: Rollout) -> Optional[Command]:
+        meta = rollout.controller.meta
+        if rollout.phase is Phase.WANTED:
+            if self._state.stopped_posting:
+                return None
+            rollout.phase = Phase.ASKED
+            return Restart(meta.uid, meta.namespace, meta.name)
+        if rollout.phase is not Phase.ROLLING:
+            return None
+        seen = self._state.world.controller(meta.namespace, meta.uid)
+        recorded = seen is not None and self._state.prefix + RECORD in seen.meta.annotations
+        if seen is None or (rollout.recorded and not recorded):
+            # Deleted, or another run saw it through: nothing is left to remove.
+            rollout.phase = Phase.OVER
+            return None
+        # Before the record shows, the counts are those of before the restart.
+        rollout.recorded = recorded
+        if recorded and self._complete(rollout, seen):
+            rollout.phase = Phase.FORGETTING
+            return Forget(meta.uid, meta.namespace, meta.name)
+        return None
+
+    def _complete(self, rollout: Rollout, seen: Controller) -> bool:
+        """The old pods are gone from the nodes and all replicas run the new template."""
+        return (
+            seen.observed
+            and seen.updated_replicas >= seen.replicas
+            and seen.available_replicas >= seen.replicas
+            and not self._pods_of(rollout)
+        )
+
+    def _pods_of(self, rollout: Rollout) -> list[Leaver]:
+        return [
+            leaver
+            for leaver in self._state.unsettled()
+            if leaver.rolled and leaver.owner == rollout.controller.key
+        ]

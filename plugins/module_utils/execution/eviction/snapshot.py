@@ -1,0 +1,87 @@
+# Copyright (c) 2026 The evenkeel.fleet authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""What is read before anything is decided, and from where the watches go on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Mapping
+
+from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.base import Cluster, Listing
+from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.options import (
+    EvictOptions,
+)
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.fleet import Fleet
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.node import Node
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.resources import (
+    AUTOSCALERS,
+    BUDGETS,
+    CONTROLLERS,
+    NODES,
+    PERSISTENT_VOLUMES,
+    PODS,
+    VOLUME_ATTACHMENTS,
+    Resource,
+)
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.storage import VolumeAttachment
+from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.node_selection import select
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """`listings` by Resource.kind, for the watches. volumes: PersistentVolume by its claim."""
+
+    fleet: Fleet
+    nodes: tuple[Node, ...]
+    listings: Mapping[str, Listing[Any]]
+    attachments: tuple[VolumeAttachment, ...] = ()
+    volumes: Mapping[str, str] = field(default_factory=dict)
+
+
+def take_snapshot(options: EvictOptions, cluster: Cluster) -> Snapshot:
+    """Reads the fleet and selects the nodes. Raises what `select` raises.
+
+    Nodes come first: a selection that is wrong must not cost the reading of 50,000 pods. Pods come
+    before budgets: a budget's status is then never older than the pods it is compared with.
+    Autoscalers matter only to a surge; volumes only where a pod of the nodes mounts a claim.
+    """
+    wanted: list[Resource[Any]] = [NODES]
+    if options.fragile == "surge":
+        wanted.append(AUTOSCALERS)
+    listings = {resource.kind: cluster.list(resource) for resource in wanted}
+    if not options.selection.where:
+        select(options.selection, Fleet(nodes=_sorted(listings, "Node")))
+    rest: list[Resource[Any]] = [PODS, BUDGETS, *CONTROLLERS]
+    for resource in rest:
+        listings[resource.kind] = cluster.list(resource)
+    fleet = _fleet(listings)
+    nodes = select(options.selection, fleet)
+    if not options.fenced and not _mounts_claims(fleet, nodes):
+        return Snapshot(fleet, nodes, listings)
+    listings[VOLUME_ATTACHMENTS.kind] = attachments = cluster.list(VOLUME_ATTACHMENTS)
+    volumes = {
+        volume.claim: volume.meta.name
+        for volume in cluster.list(PERSISTENT_VOLUMES).items
+        if volume.claim
+    }
+    return Snapshot(fleet, nodes, listings, attachments.items, volumes)
+
+
+def _fleet(listings: Mapping[str, Listing[Any]]) -> Fleet:
+    controllers = [item for kind in CONTROLLERS for item in listings[kind.kind].items]
+    return Fleet(
+        nodes=_sorted(listings, "Node"),
+        pods=_sorted(listings, "Pod"),
+        budgets=_sorted(listings, "PodDisruptionBudget"),
+        controllers=tuple(sorted(controllers, key=lambda item: item.key)),
+        autoscalers=_sorted(listings, "HorizontalPodAutoscaler"),
+    )
+
+
+def _sorted(listings: Mapping[str, Listing[Any]], kind: str) -> tuple[Any, ...]:
+    items = listings[kind].items if kind in listings else ()
+    return tuple(sorted(items, key=lambda item: item.meta.key))
+
+
+def _mounts_claims(fleet: Fleet, nodes: tuple[Node, ...]) -> bool:
+    return any(pod.claims for node in nodes for pod in fleet.pods_on(node.name))
