@@ -4,6 +4,7 @@
 
 PYTHON ?= $(firstword $(foreach name,python3 python3.14 python3.13 python3.12 python3.11,$(if $(shell command -v $(name)),$(name))))
 VENV := .venv/bin
+CLUSTER := .cache/cluster
 RUN := $(PYTHON) -m tools.run_tests
 
 .DEFAULT_GOAL := help
@@ -19,8 +20,8 @@ setup: ## Make .venv; then .venv/bin/ansible-playbook evenkeel.fleet.PLAYBOOK ru
 demo: control-plane ## See a drain wait for a budget, a refusal with its remedy, and the way back
 	@$(VENV)/python -m tests.demo.run
 
-test: ## Run all tests that this machine allows, and say what was skipped and why
-	@$(RUN)
+test: ## Run all tests that this machine allows, or some: make test STAGES="units ruff"
+	@$(RUN) $(STAGES)
 
 lint: ## Run the quick checkers: ruff, mypy, import layers, ansible-lint, docs, changelog
 	@$(RUN) --group lint
@@ -35,10 +36,10 @@ control-plane: setup ## Build the Kubernetes control plane of the tests (once; n
 	@$(VENV)/python -m tests.control_plane build
 
 cluster: control-plane ## Start a cluster of 10 nodes with workloads to play with
-	@$(VENV)/python -m tests.control_plane up
+	@$(VENV)/python -m tests.control_plane up --sample --state $(CLUSTER)
 
 cluster-down: setup ## Stop that cluster
-	@$(VENV)/python -m tests.control_plane down
+	@$(VENV)/python -m tests.control_plane down --state $(CLUSTER)
 
 build: setup ## Build the Galaxy tarball in build/ and see that it installs
 	@$(VENV)/python -m tools.build
