@@ -132,7 +132,25 @@ class Unauthorized(ApiFailure):
 
 
 class Forbidden(ApiFailure):
+    """`verb` and `resource` are RBAC's words ("create", "pods/eviction"); `user` may be unknown."""
+
     code = "forbidden"
+
+    def __init__(
+        self,
+        problem: str,
+        remedy: str = "",
+        *,
+        status: int = 403,
+        reason: str = "",
+        verb: str = "",
+        resource: str = "",
+        user: str = "",
+    ) -> None:
+        super().__init__(problem, remedy, status=status, reason=reason)
+        self.verb = verb
+        self.resource = resource
+        self.user = user
 
 
 class Gone(ApiFailure):

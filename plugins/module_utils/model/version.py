@@ -1,0 +1,5 @@
+# Copyright (c) 2026 The evenkeel.fleet authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""The collection's version, as galaxy.yml has it: for the User-Agent and for documents."""
+
+VERSION = "0.1.0"
