@@ -20,8 +20,9 @@ _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _NANO = -9
 
-# Digits may be missing on either side of the point, and even on both ("Ki" is zero): the API
-# server's scanner takes all of these.
+# Digits may be missing on either side of the point, and mostly even on both ("Ki" is zero): the
+# API server's scanner takes all of these, except where it leaves its fast path.
+_NEEDS_DIGITS = ("Pi", "Ei")
 _QUANTITY = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[+-]?[0-9]*)")
 _EXPONENT = re.compile(r"[eE]([+-]?[0-9]+)")
 
@@ -49,7 +50,7 @@ def parse_resources(raw: Mapping[str, Any]) -> dict[str, int]:
     return {name: parse_amount(name, value) for name, value in raw.items()}
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=65536, typed=True)  # True is no quantity, and yet it equals 1
 def parse_amount(resource: str, value: QuantityText) -> int:
     """Returns one resource's quantity: cpu in millicores, all else in base units, rounded up."""
     return round_up(resource, nanos(value))
@@ -85,6 +86,8 @@ def _scan_text(text: str) -> tuple[int, int]:
         digits, exponent = digits << _BINARY[suffix], -len(fraction)
     else:
         exponent = _decimal_exponent(text, suffix) - len(fraction)
+    if not whole + fraction and (exponent < _NANO or suffix in _NEEDS_DIGITS):
+        raise ValueError(f"not a quantity: {text!r} (it has no digits)")
     if exponent < _NANO:
         digits, exponent = -(-digits // 10 ** (_NANO - exponent)), _NANO
     if suffix in _BINARY and digits > MAX_AMOUNT * 10**-exponent:
