@@ -4,7 +4,7 @@
 
 Stages that do not depend on each other run side by side, as many as there are cores. The output
 of each goes to build/logs and is printed when it ends, so that two never mix. With
-EVENKEEL_REQUIRE_ALL=1 a skipped stage fails the run.
+EVENKEEL_REQUIRE_ALL=1 a skipped stage fails the run; EVENKEEL_SKIP="NAME ..." leaves stages out.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Iterable
 
 from tools import tree
-from tools.machine import Machine, Missing
+from tools.machine import Machine, Missing, not_left_out
 from tools.setup import main as make_setup
 from tools.setup import warn_of_installed_copies
 from tools.stages import CATALOGUE, Stage
@@ -99,7 +99,8 @@ class Runner:
 
     def _start(self, stage: Stage, names: set[str]) -> bool:
         """Start or skip the stage; False = not yet."""
-        missing = next(filter(None, (need(self.machine) for need in stage.needs)), None)
+        needs = (not_left_out(stage.name), *stage.needs)
+        missing = next(filter(None, (need(self.machine) for need in needs)), None)
         before = [name for name in stage.after if name in names]
         if missing is None and any(name not in self.outcomes for name in before):
             return False

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Callable
 
 from tools.environments import CORE_219, DEV, PYTHON_39, Environment
-from tools.machine import Need, control_plane_programs, python_for, tests_in
+from tools.machine import Need, python_for, tests_in
 from tools.workspace import Workspace
 
 LAYERS = "ansible_collections.evenkeel.fleet.plugins"
@@ -79,7 +79,6 @@ CATALOGUE: tuple[Stage, ...] = (
         "etcd, the API server, its controllers and KWOK are built",
         _command("python", "-m", "tests.control_plane", "build"),
         weight=2,
-        needs=(control_plane_programs,),
     ),
     Stage(
         "integration",
