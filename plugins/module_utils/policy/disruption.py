@@ -330,7 +330,7 @@ def _allows_none(budget: Budget, total: int) -> Prediction:
         Kind.NEVER,
         (budget.key,),
         "budget_allows_none",
-        f"Budget {budget.key} can never allow an eviction: {rule}{of_pods} leaves none to spare.",
+        f"Budget {budget.key} can never allow an eviction: {rule}{of_pods} spares none.",
         remedy,
     )
 
