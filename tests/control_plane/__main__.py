@@ -8,8 +8,10 @@ import argparse
 import sys
 from pathlib import Path
 
-from . import plane
-from .build import BuildError, programs
+from . import plane, sample
+from .build import BuildError, cache_directory, programs
+
+DEFAULT_STATE = cache_directory().parent / "cluster"
 
 
 def main(arguments: list[str]) -> int:
@@ -18,7 +20,7 @@ def main(arguments: list[str]) -> int:
     commands.add_parser("build", help="build what is not there yet, and say where it is")
     for name, text in (("up", "start a plane"), ("down", "end it"), ("status", "look at it")):
         command = commands.add_parser(name, help=text)
-        command.add_argument("--state", type=Path, required=True, metavar="DIRECTORY")
+        command.add_argument("--state", type=Path, default=DEFAULT_STATE, metavar="DIRECTORY")
         if name == "up":
             command.add_argument("--sample", action="store_true", help="with nodes and workloads")
     options = parser.parse_args(arguments)
@@ -39,7 +41,11 @@ def _build(options: argparse.Namespace) -> int:
 
 def _up(options: argparse.Namespace) -> int:
     state = options.state.resolve()
-    running = plane.find(state) or plane.start(state, programs(), stay=True)
+    running = plane.find(state)
+    if running is None:
+        running = plane.start(state, programs(), stay=True)
+        if options.sample:
+            sample.create(running.api())
     print(f"# Kubernetes {running.version} at {running.server}")
     print(f"export KUBECONFIG={running.kubeconfig}")
     return 0

@@ -8,6 +8,7 @@ import contextlib
 import fcntl
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,11 +21,19 @@ def write_atomically(path: Path, text: str) -> None:
 
 
 @contextlib.contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Holds the lock file; the operating system gives it back when this process dies."""
+def locked(path: Path, waiting: str = "") -> Iterator[None]:
+    """Holds the lock file; the operating system gives it back when this process dies.
+
+    `waiting` is said once when somebody else holds it.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if waiting:
+                print(waiting, file=sys.stderr, flush=True)
+            fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 

@@ -72,7 +72,7 @@ def _state_of_this_run() -> Path:
 
 
 def _programs_or_skip() -> dict[str, Path]:
-    """Skips loudly where the components cannot be had; with EVENKEEL_REQUIRE_ALL that is a failure."""
+    """Skips where the components cannot be had; with EVENKEEL_REQUIRE_ALL=1 it fails."""
     try:
         return programs()
     except BuildError as error:

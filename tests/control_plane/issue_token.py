@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 """An exec plugin of a kubeconfig: prints a ServiceAccount token of a short life.
 
-Run as: python issue_token.py KEY_FILE NAMESPACE NAME UID SECONDS
+Run as: python issue_token.py KEY_FILE NAMESPACE NAME UID SECONDS LOG
+LOG gets one line per call.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import sys
 from pathlib import Path
 
 
-def main(key: str, namespace: str, name: str, uid: str, seconds: str) -> None:
+def main(key: str, namespace: str, name: str, uid: str, seconds: str, log: str) -> None:
     sys.path.insert(0, str(Path(__file__).parents[2]))
     from tests.control_plane.credentials import service_account_token
 
@@ -26,6 +27,8 @@ def main(key: str, namespace: str, name: str, uid: str, seconds: str) -> None:
             "expirationTimestamp": expiry.strftime("%Y-%m-%dT%H:%M:%SZ"),
         },
     }
+    with open(log, "a") as file:
+        file.write(expiry.isoformat() + "\n")
     print(json.dumps(credential))
 
 

@@ -39,6 +39,7 @@ class PodShape:
     exit_code: int | None = None
     behaviour: str | None = None
     empty_dir: bool = False
+    claims: Sequence[str] = ()
     spec: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -68,7 +69,12 @@ def node(
     return {
         "apiVersion": "v1",
         "kind": "Node",
-        "metadata": {"name": name, "labels": all_labels},
+        "metadata": {
+            "name": name,
+            "labels": all_labels,
+            # As kubelets say it: the attach-detach controller works for nodes that carry this.
+            "annotations": {"volumes.kubernetes.io/controller-managed-attach-detach": "true"},
+        },
         "spec": {"taints": all_taints, "providerID": f"test:///{space}/{name}"},
         "status": {
             "allocatable": allocatable,
@@ -109,8 +115,7 @@ def pod_template(name: str, space: str, shape: PodShape) -> Document:
         ],
         **_placement(space, shape),
     }
-    if shape.empty_dir:
-        spec["volumes"] = [{"name": "scratch", "emptyDir": {}}]
+    spec["volumes"] = _volumes(shape)
     return {
         "metadata": {
             "labels": {"app": name, **shape.labels},
@@ -118,6 +123,15 @@ def pod_template(name: str, space: str, shape: PodShape) -> Document:
         },
         "spec": {**spec, **shape.spec},
     }
+
+
+def _volumes(shape: PodShape) -> list[Document]:
+    volumes: list[Document] = [
+        {"name": claim, "persistentVolumeClaim": {"claimName": claim}} for claim in shape.claims
+    ]
+    if shape.empty_dir:
+        volumes.append({"name": "scratch", "emptyDir": {}})
+    return volumes
 
 
 def _stage_annotations(shape: PodShape) -> dict[str, str]:
@@ -171,9 +185,7 @@ def deployment(
     return _object("apps/v1", "Deployment", name, spec)
 
 
-def stateful_set(
-    name: str, space: str, replicas: int, parallel: bool, shape: PodShape
-) -> Document:
+def stateful_set(name: str, space: str, replicas: int, parallel: bool, shape: PodShape) -> Document:
     spec = {
         "replicas": replicas,
         "serviceName": name,
@@ -239,6 +251,38 @@ def budget(
     }
     spec = {key: value for key, value in fields.items() if value is not None}
     return _object("policy/v1", "PodDisruptionBudget", name, spec)
+
+
+def persistent_volume(
+    name: str, claim: str, namespace: str, node: str, zone: str, mode: str
+) -> Document:
+    """Bound beforehand to a claim: local to `node`, or of a CSI driver and reachable in `zone`."""
+    spec: Document = {
+        "capacity": {"storage": "1Gi"},
+        "accessModes": [mode],
+        "persistentVolumeReclaimPolicy": "Retain",
+        "storageClassName": "",
+        "claimRef": {"namespace": namespace, "name": claim},
+    }
+    if node:
+        spec["local"] = {"path": "/var/lib/data"}
+    else:
+        spec["csi"] = {"driver": "csi.test", "volumeHandle": name}
+    for key, value in ((HOSTNAME, node), ("topology.kubernetes.io/zone", zone)):
+        if value:
+            term = {"matchExpressions": [{"key": key, "operator": "In", "values": [value]}]}
+            spec["nodeAffinity"] = {"required": {"nodeSelectorTerms": [term]}}
+    return _object("v1", "PersistentVolume", name, spec)
+
+
+def claim(name: str, volume: str, mode: str) -> Document:
+    spec = {
+        "accessModes": [mode],
+        "resources": {"requests": {"storage": "1Gi"}},
+        "storageClassName": "",
+        "volumeName": volume,
+    }
+    return _object("v1", "PersistentVolumeClaim", name, spec)
 
 
 def _object(api_version: str, kind: str, name: str, spec: Document) -> Document:

@@ -62,7 +62,7 @@ def find(state: Path) -> Plane | None:
         description = json.loads(Layout(state).description.read_text())
     except (FileNotFoundError, NotADirectoryError):
         return None
-    if not _is_running(description["supervisor"], str(state)):
+    if not is_running(description["supervisor"], str(state)):
         return None
     return Plane(state, description["server"], description["version"], description["lifeline"])
 
@@ -95,8 +95,8 @@ def start(state: Path, programs: Mapping[str, Path], stay: bool) -> Plane:
 
 
 def _wait_for(process: subprocess.Popen[bytes], state: Path, log: Path) -> Plane:
-    text = open(log, errors="replace")
-    with text:
+    # Opened now: a plane that does not start removes its state.
+    with open(log, errors="replace") as text:
         deadline = time.monotonic() + START_SECONDS + 10
         while time.monotonic() < deadline:
             plane = find(state)
@@ -110,18 +110,18 @@ def _wait_for(process: subprocess.Popen[bytes], state: Path, log: Path) -> Plane
 
 
 def stop(state: Path) -> bool:
-    """Ends every process of the plane, also those that a killed supervisor left. False: none ran."""
+    """Ends every process of a plane, also those that a killed supervisor left; False: none ran."""
     try:
         processes: dict[str, int] = json.loads(Layout(state).processes.read_text())
     except (FileNotFoundError, NotADirectoryError):
         return False
     supervisor = processes.pop("supervisor")
-    found = _is_running(supervisor, str(state))
+    found = is_running(supervisor, str(state))
     if found:
         os.kill(supervisor, signal.SIGTERM)
         _wait_until_gone(supervisor, str(state))
     for pid in processes.values():
-        if _is_running(pid, str(state)):
+        if is_running(pid, str(state)):
             found = True
             os.kill(pid, signal.SIGKILL)
     return found
@@ -129,14 +129,14 @@ def stop(state: Path) -> bool:
 
 def _wait_until_gone(pid: int, marker: str, seconds: float = 20.0) -> None:
     deadline = time.monotonic() + seconds
-    while _is_running(pid, marker):
+    while is_running(pid, marker):
         if time.monotonic() > deadline:
             os.kill(pid, signal.SIGKILL)
             return
         time.sleep(0.05)
 
 
-def _is_running(pid: int, marker: str) -> bool:
+def is_running(pid: int, marker: str) -> bool:
     """Whether `pid` is a process whose command line names `marker`: ids are used again."""
     proc = Path("/proc")
     if (proc / "self" / "cmdline").exists():
@@ -145,6 +145,9 @@ def _is_running(pid: int, marker: str) -> bool:
         except OSError:
             return False
     shown = subprocess.run(
-        ["ps", "-ww", "-o", "command=", "-p", str(pid)], capture_output=True, text=True
+        ["ps", "-ww", "-o", "command=", "-p", str(pid)],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     return marker in shown.stdout

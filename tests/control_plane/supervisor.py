@@ -72,7 +72,11 @@ class Supervisor:
         arguments = command(name, self.programs[name], self.layout, ports, STAGES)
         with open(self.layout.log(name), "wb") as log:
             self.children[name] = subprocess.Popen(
-                arguments, stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=_die_with_parent
+                arguments,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                preexec_fn=_die_with_parent,  # noqa: PLW1509 - this process has one thread
             )
         pids = {child: process.pid for child, process in self.children.items()}
         pids["supervisor"] = os.getpid()

@@ -6,6 +6,7 @@ tells who did what, also when ansible-playbook and its children made the request
 from __future__ import annotations
 
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,13 @@ class Users:
     def token(self, user: str) -> str:
         return self._known[user].token
 
+    def token_requests(self, user: str) -> int:
+        log = self._token_log(user)
+        return len(log.read_text().splitlines()) if log.exists() else 0
+
+    def _token_log(self, user: str) -> Path:
+        return self._scratch / f"tokens-{self._space}-{user}"
+
     def _new(self, user: str, roles: Path | None, token_seconds: int | None) -> _User:
         if token_seconds is not None:
             made = self._service_account(user, token_seconds)
@@ -85,7 +93,8 @@ class Users:
         path = f"/api/v1/namespaces/{self._namespace}/serviceaccounts"
         uid = self._api.create(path, {"metadata": {"name": user}})["metadata"]["uid"]
         key = self._plane.layout.signing_key
-        arguments = [str(ISSUER), str(key), self._namespace, user, uid, str(seconds)]
+        log = self._token_log(user)
+        arguments = [str(ISSUER), str(key), self._namespace, user, uid, str(seconds), str(log)]
         plugin = {
             "apiVersion": "client.authentication.k8s.io/v1",
             "command": sys.executable,
@@ -116,6 +125,22 @@ class Users:
             self._create(kind, name, namespace, {"rules": document["rules"]})
             role = {"kind": kind, "name": name}
             self._create_binding(f"{kind}Binding", name, role, subject, namespace)
+            for rule in document["rules"]:
+                self._wait_until_allowed(subject, rule, namespace)
+
+    def _wait_until_allowed(self, subject: Document, rule: Document, namespace: str | None) -> None:
+        """The authorizer learns of a new binding by its own watch, a moment later."""
+        review = {
+            "apiVersion": "authorization.k8s.io/v1",
+            "kind": "SubjectAccessReview",
+            "spec": {"user": _user_name(subject), **_attributes(rule, namespace)},
+        }
+        deadline = time.monotonic() + 10.0
+        path = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+        while not self._api.create(path, review)["status"]["allowed"]:
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"{_user_name(subject)} is not allowed {rule}")
+            time.sleep(0.02)
 
     def _create_binding(
         self, kind: str, name: str, role: Document, subject: Document, namespace: str | None
@@ -134,3 +159,26 @@ class Users:
         }
         self._api.create(path, document)
         self.created.append(f"{path}/{name}")
+
+
+def _user_name(subject: Document) -> str:
+    if subject["kind"] == "User":
+        return str(subject["name"])
+    return f"system:serviceaccount:{subject['namespace']}:{subject['name']}"
+
+
+def _attributes(rule: Document, namespace: str | None) -> Document:
+    """One question that the rule allows, for a SubjectAccessReview."""
+    if "nonResourceURLs" in rule:
+        path = str(rule["nonResourceURLs"][0]).replace("*", "x")
+        return {"nonResourceAttributes": {"path": path, "verb": rule["verbs"][0]}}
+    resource, _, subresource = str(rule["resources"][0]).partition("/")
+    attributes = {
+        "verb": rule["verbs"][0],
+        "group": rule["apiGroups"][0],
+        "resource": resource,
+        "subresource": subresource,
+        "namespace": namespace or "",
+        "name": (rule.get("resourceNames") or [""])[0],
+    }
+    return {"resourceAttributes": attributes}
