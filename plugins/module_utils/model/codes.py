@@ -161,6 +161,11 @@ CODES: tuple[Code, ...] = (
         "Allow list on validatingwebhookconfigurations.",
     ),
     Code(
+        "autoscalers_unreadable",
+        "The HorizontalPodAutoscalers could not be read.",
+        "Allow list on horizontalpodautoscalers.",
+    ),
+    Code(
         "terminating_past_grace",
         "A pod has been terminating for longer than its grace period.",
         "Look for a finalizer, a volume that does not detach, or a kubelet that hangs.",

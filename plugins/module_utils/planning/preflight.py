@@ -39,6 +39,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.capacity imp
 from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.consent import (
     AWAIT,
     EVICT,
+    FRAGILE_SURGE,
     LEAVE,
     REFUSE,
     Consent,
@@ -74,7 +75,8 @@ class PreflightQuestion:
     """batches: sets of nodes that would be drained together; nodes of different batches are judged
     one after the other, each with all others in place.
     webhooks: raw ValidatingWebhookConfigurations; None when they could not be read, and
-    webhooks_problem says why. now: decides what is past its grace.
+    webhooks_problem says why. unread: why the fleet has no autoscalers though there may be some, a
+    sentence each. now: decides what is past its grace.
     """
 
     batches: tuple[tuple[Node, ...], ...]
@@ -83,6 +85,7 @@ class PreflightQuestion:
     allow_last: bool = False
     webhooks: Optional[Sequence[Mapping[str, Any]]] = ()
     webhooks_problem: str = ""
+    unread: tuple[str, ...] = ()
 
     @property
     def nodes(self) -> tuple[Node, ...]:
@@ -111,6 +114,7 @@ def assess(fleet: Fleet, question: PreflightQuestion) -> Findings:
         *_last_node_findings(fleet, question),
         *_capacity_findings(capacities),
         *_webhook_findings(question),
+        *_unread_findings(question),
     ]
     return Findings(
         nodes=tuple(node.name for node in question.nodes),
@@ -343,6 +347,19 @@ def _webhook_findings(question: PreflightQuestion) -> Iterator[Finding]:
         elif webhook.fails_closed:
             sentence += " While it does not answer, none passes (failurePolicy Fail)."
         yield Finding(INFO, "webhook_on_evictions", subject, sentence)
+
+
+def _unread_findings(question: PreflightQuestion) -> Iterator[Finding]:
+    """Only a surge asks for autoscalers: it must not start a rollout that one of them stops."""
+    level = WARNING if question.consent.fragile == FRAGILE_SURGE else INFO
+    for problem in question.unread:
+        yield Finding(
+            level,
+            "autoscalers_unreadable",
+            "HorizontalPodAutoscaler",
+            f"The autoscalers could not be read: {problem}",
+            "Allow list on horizontalpodautoscalers to see which owners cannot surge.",
+        )
 
 
 def _nodes(names: Iterable[str]) -> str:

@@ -283,6 +283,12 @@ def test_unreadable_webhooks_are_a_finding():
     assert "list is forbidden." in finding.sentence
 
 
+@pytest.mark.parametrize(("policy", "level"), [("evict", "info"), ("surge", "warning")])
+def test_unreadable_autoscalers_matter_to_a_surge(policy, level):
+    found = told(*NODES, unread=("list is forbidden.",), consent=Consent(fragile=policy))
+    assert found == [(level, "autoscalers_unreadable", "HorizontalPodAutoscaler")]
+
+
 def test_every_pod_has_a_forecast():
     exhausted = guarded_by(max_unavailable=1, healthy=2, desired=2, expected=3)
     found = assessed(
