@@ -16,7 +16,6 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.kubernetes
 from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.registry import open_cluster
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.run import Progress, Run
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.report import Report
-
 from tests.control_plane.space import Space
 
 PREFIX = "fleet.evenkeel.dev/"

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.base import Cluster
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.cordon import (
     CordonOptions,
@@ -25,7 +26,6 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.report import
 from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.node_selection import (
     NodeSelection,
 )
-
 from tests.control_plane.plane import Plane
 from tests.control_plane.space import Space
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.base import Cluster
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.cordon import (
     CordonOptions,
@@ -29,7 +30,6 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.resources imp
 from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.node_selection import (
     NodeSelection,
 )
-
 from tests.control_plane.space import Space
 
 from .calling import PREFIX, cluster_of, codes, run_of
@@ -137,9 +137,7 @@ def test_declaring_empty_a_node_whose_request_was_withdrawn_fails(
     assert report.failure == "not_requested"
 
 
-def test_the_message_alone_is_updated_while_the_node_enters(
-    space: Space, cluster: Cluster
-) -> None:
+def test_the_message_alone_is_updated_while_the_node_enters(space: Space, cluster: Cluster) -> None:
     (n1,) = space.nodes(1)
     put(cluster, "entering", n1)
     before = annotations(space, n1)
@@ -262,9 +260,7 @@ def test_c25_status_reports_the_drift_and_writes_nothing(space: Space, cluster: 
     cordon(CordonOptions(NodeSelection(nodes=(n1,)), "cordoned"), cluster, run_of())
     space.uncordon(n1)
     mark = space.audit.mark()
-    report = maintenance_info(
-        MaintenanceInfoOptions(NodeSelection(nodes=(n1,))), cluster, run_of()
-    )
+    report = maintenance_info(MaintenanceInfoOptions(NodeSelection(nodes=(n1,))), cluster, run_of())
     assert report.extra["nodes"][0]["drift"]
     assert "uncordoned by somebody though held by maintenance" in report.msg
     assert space.writes(since=mark) == []

@@ -8,6 +8,9 @@ import json
 from typing import Optional
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.errors import Refused
 from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.cordon_ownership import (
     Claim,
@@ -26,9 +29,6 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.node_edit im
     NodeDecision,
     NodeEdit,
 )
-from hypothesis import given
-from hypothesis import strategies as st
-
 from tests.unit.builders import node
 
 PREFIX = "fleet.evenkeel.dev/"
@@ -226,7 +226,8 @@ def test_reading(closed: bool, text: Optional[str], mark: Optional[str], expecte
 
 
 @pytest.mark.parametrize(
-    "text", ["", "maintenance", "{}x", '["maintenance"]', '[{"reason": "x"}]', '[{"owner": 1}]', "7"]
+    "text",
+    ["", "maintenance", "{}x", '["maintenance"]', '[{"reason": "x"}]', '[{"owner": 1}]', "7"],
 )
 def test_an_unreadable_list_is_refused_with_the_command_that_removes_it(text: str) -> None:
     with pytest.raises(Refused) as refusal:

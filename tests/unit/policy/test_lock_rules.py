@@ -9,6 +9,9 @@ from datetime import datetime, timedelta, timezone
 from typing import Optional
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.lease import Lease
 from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.lock_rules import (
     Claimant,
@@ -18,9 +21,6 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.lock_rules i
     lease_name,
     sight,
 )
-from hypothesis import given
-from hypothesis import strategies as st
-
 from tests.unit.builders import metadata
 
 PREFIX = "fleet.evenkeel.dev/"
@@ -29,7 +29,10 @@ ME = Claimant("me@host:1:1", "maintenance", "space", 30)
 
 
 def lease(
-    holder: str = "a@other:2:2", renewed: float = 5, purpose: str = "maintenance", duration: int = 30
+    holder: str = "a@other:2:2",
+    renewed: float = 5,
+    purpose: str = "maintenance",
+    duration: int = 30,
 ) -> Lease:
     """renewed: seconds before now."""
     return Lease(

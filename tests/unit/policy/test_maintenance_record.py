@@ -8,6 +8,7 @@ import json
 from typing import Any, Mapping, Optional
 
 import pytest
+
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.errors import Refused
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.node import Node
 from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.maintenance_record import (
@@ -22,7 +23,6 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.maintenance_
     withdraw,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.node_edit import NodeDecision
-
 from tests.unit.builders import node
 
 PREFIX = "fleet.evenkeel.dev/"

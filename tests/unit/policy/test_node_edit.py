@@ -7,12 +7,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.node_edit import (
     NodeEdit,
     documents,
     operations,
 )
-
 from tests.unit.builders import node
 
 UID = {"op": "test", "path": "/metadata/uid", "value": "u1"}

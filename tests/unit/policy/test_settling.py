@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Optional
 
 import pytest
+
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.fleet import Fleet
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.pod import Pod
 from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.settling import (
@@ -15,7 +16,6 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.settling imp
     judge_node,
     judge_workload,
 )
-
 from tests.unit.builders import NOW, controller, node, pod
 
 WEB = controller("web", kind="Deployment", replicas=3)
