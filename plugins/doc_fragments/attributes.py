@@ -73,3 +73,17 @@ attributes:
     description: It only reads.
     support: N/A
 """
+
+    # A module that reads the cluster, and may keep what it read in a file.
+    WRITES_A_FILE = r"""
+attributes:
+  check_mode:
+    description: Reads the same in check mode, and predicts whether the file would change.
+    support: full
+  diff_mode:
+    description: Does not show the file.
+    support: none
+  idempotent:
+    description: A second call writes nothing while the fleet stays as it is.
+    support: full
+"""
