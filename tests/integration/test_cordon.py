@@ -194,7 +194,7 @@ def test_a_node_without_any_annotation_is_closed_and_opened(space: Space, cluste
 
 
 def test_the_annotation_of_kubectl_apply_survives(space: Space, cluster: Cluster) -> None:
-    """It is the one annotation that the model leaves out: the map is there, though it looks empty."""
+    """The model leaves it out: the map is there, though it looks empty."""
     (n1,) = space.nodes(1)
     applied = "kubectl.kubernetes.io/last-applied-configuration"
     space.patch_node(n1, {"metadata": {"annotations": {"$patch": "replace", applied: "{}"}}})

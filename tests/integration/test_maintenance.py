@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The evenkeel.fleet authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""Maintenance annotations and Events on a real API server, and what maintenance_info tells of them."""
+"""Maintenance on a real API server: annotations, Events, and what maintenance_info tells."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ def after_release(found: Cordon, owner: str) -> tuple[str, str, Cordon]:
             DRIFTED,
             TEAM,
             (DONE, "cordoned", Cordon(True, (MAINTENANCE, TEAM))),
-            id="C25 another owner's first claim closes a drifted node, and the mark is not ours now",
+            id="C25 another owner's first claim closes a drifted node, the mark goes",
         ),
         pytest.param(
             Cordon(True, (ADMIN,), marked=True),
