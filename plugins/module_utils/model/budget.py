@@ -14,7 +14,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.objects impor
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.selector import (
     LabelSelector,
-    parse_label_selector,
+    parse_stored_selector,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.times import parse_instant
 
@@ -26,7 +26,8 @@ ALWAYS_ALLOW = "AlwaysAllow"
 
 @dataclass(frozen=True)
 class Budget:
-    """`selector` is None when the PDB has none: it then selects no pod (policy/v1).
+    """`selector` is None when the PDB has none, or one that the API would not take any more: it
+    then selects no pod (policy/v1).
 
     min_available, max_unavailable: an integer, a percentage ("30%"), or None; one of them is set.
     disrupted_pods: names of pods whose eviction was admitted and that the controller still expects
@@ -69,10 +70,9 @@ def parse_budget(raw: Mapping[str, Any]) -> Budget:
     """Returns the Budget of a raw policy/v1 PodDisruptionBudget."""
     spec = raw.get("spec") or {}
     status = raw.get("status") or {}
-    selector = spec.get("selector")
     return Budget(
         meta=parse_metadata(raw),
-        selector=None if selector is None else parse_label_selector(selector),
+        selector=parse_stored_selector(spec.get("selector")),
         min_available=spec.get("minAvailable"),
         max_unavailable=spec.get("maxUnavailable"),
         unhealthy_pod_eviction_policy=spec.get("unhealthyPodEvictionPolicy") or IF_HEALTHY_BUDGET,

@@ -14,7 +14,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.objects impor
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.selector import (
     LabelSelector,
-    parse_label_selector,
+    parse_stored_selector,
 )
 
 
@@ -102,6 +102,5 @@ def parse_autoscaler(raw: Mapping[str, Any]) -> Autoscaler:
 
 def _selector(kind: str, spec: Mapping[str, Any]) -> Optional[LabelSelector]:
     raw = spec.get("selector")
-    if raw is None:
-        return None
-    return parse_label_selector({"matchLabels": raw} if kind == "ReplicationController" else raw)
+    bare = kind == "ReplicationController" and raw is not None
+    return parse_stored_selector({"matchLabels": raw} if bare else raw)

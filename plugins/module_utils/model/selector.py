@@ -96,6 +96,20 @@ def parse_label_selector(raw: Mapping[str, Any]) -> LabelSelector:
     return _selector(found)
 
 
+def parse_stored_selector(raw: Optional[Mapping[str, Any]]) -> Optional[LabelSelector]:
+    """Returns the selector of an object that the API server keeps; None when it selects nothing.
+
+    Selectors stored before the API checked label values may break its rules. Kubernetes takes them
+    as selecting nothing, and so must a fleet: one such object is no reason not to read the others.
+    """
+    if raw is None:
+        return None
+    try:
+        return parse_label_selector(raw)
+    except InvalidSelector:
+        return None
+
+
 def _parse_expression(raw: Mapping[str, Any], path: str) -> Requirement:
     name = raw.get("operator")
     operator = _API_OPERATORS.get(name) if isinstance(name, str) else None
