@@ -88,6 +88,8 @@ class _View:
     parts: dict[_Part, Optional[dict[str, Any]]]
     error: Optional[Exception] = None
     trouble: str = ""
+    # Built once per burst of events, however many workloads are judged on them.
+    _fleets: dict[str, Fleet] = field(default_factory=dict)
 
     @property
     def complete(self) -> bool:
@@ -99,6 +101,7 @@ class _View:
             self.error = event.error if event.final else None
             return
         self.trouble = ""
+        self._fleets.clear()
         if isinstance(event, Resynced):
             self.parts[part] = {item.meta.uid: item for item in event.items}
             return
@@ -112,8 +115,10 @@ class _View:
 
     def fleet(self, namespace: str) -> Fleet:
         """One namespace's pods and controllers."""
-        here = [part for part in self.parts if part.selection.namespace == namespace]
-        return self._fleet(part for part in here if part.resource is not NODES)
+        if namespace not in self._fleets:
+            parts = [part for part in self.parts if part.selection.namespace == namespace]
+            self._fleets[namespace] = self._fleet(parts)
+        return self._fleets[namespace]
 
     def fleet_of_node(self, name: str) -> Fleet:
         """All nodes that are watched, and this node's pods."""
@@ -244,11 +249,15 @@ def _subjects(
 
 
 def _tell(subjects: list[_Subject], standings: list[Standing], began: float, run: Run) -> None:
+    """One line per node, and one for all workloads: it names the first of them."""
     settled = sum(1 for standing in standings if standing.settled)
+    late: dict[str, list[str]] = {}
     for subject, standing in zip(subjects, standings):
         if not standing.settled:
-            text = standing.detail.rstrip(".")
-            run.progress(Progress(subject.node, text, settled, len(subjects), began))
+            late.setdefault(subject.node, []).append(standing.detail.rstrip("."))
+    for node, details in late.items():
+        more = f"; {len(details) - 1} more have not settled" if len(details) > 1 else ""
+        run.progress(Progress(node, details[0] + more, settled, len(subjects), began))
 
 
 def _report(
