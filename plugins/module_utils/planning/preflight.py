@@ -198,12 +198,13 @@ def _owner_findings(
     fleet: Fleet, question: PreflightQuestion, judged: Sequence[_Judged]
 ) -> Iterator[Finding]:
     """C35. Owners whose Ready replicas are all on nodes that would be drained together."""
+    by_node: dict[str, list[_Judged]] = defaultdict(list)
+    for one in judged:
+        if _unguarded(one):
+            by_node[one.pod.node].append(one)
     for batch in question.batches:
         names = {node.name for node in batch}
-        owners: dict[str, _Judged] = {}
-        for one in judged:
-            if one.pod.node in names and _unguarded(one):
-                owners.setdefault(one.owner, one)
+        owners = {one.owner: one for name in sorted(names) for one in by_node[name]}
         for owner, one in owners.items():
             ready = [pod for pod in owner_replicas(one.pod, fleet) if _serves(pod)]
             if len(ready) > 1 and all(pod.node in names for pod in ready):

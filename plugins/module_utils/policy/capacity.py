@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass
-from typing import Iterable, Mapping, Optional, Sequence
+from typing import Iterable, Mapping
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.fleet import Fleet
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.node import Node
@@ -69,47 +69,23 @@ class Capacity:
     left_out: tuple[LeftOut, ...]
 
 
-@dataclass
-class _Room:
-    """One node while pods are placed on it: `free` shrinks."""
-
-    node: Node
-    free: dict[str, int]
-
-    def short_of(self, needs: Mapping[str, int]) -> dict[str, int]:
-        """What is missing for these needs; empty when they fit."""
-        return {
-            name: amount - self.free.get(name, 0)
-            for name, amount in needs.items()
-            if amount > self.free.get(name, 0)
-        }
-
-    def take(self, needs: Mapping[str, int]) -> None:
-        for name, amount in needs.items():
-            self.free[name] = self.free.get(name, 0) - amount
-
-    @property
-    def rank(self) -> tuple[int, str]:
-        """Most room first (the scarcer of cpu and memory), then by name."""
-        return (
-            -min(
-                self.free[name] * PPM // self.node.allocatable[name] for name in ("cpu", "memory")
-            ),
-            self.node.name,
-        )
+Rank = tuple[int, str]
 
 
 class CapacityModel:
     """The free room of a fleet, worked out once; `place` can be asked for many sets of nodes."""
 
     def __init__(self, fleet: Fleet) -> None:
-        self.fleet = fleet
+        self.nodes = fleet.node_by_name
         usable = [node for node in fleet.nodes if not _unusable(node)]
-        self._free = {node.name: _free(node, fleet) for node in usable}
+        self.free = {node.name: _free(node, fleet) for node in usable}
+        self.ranked = sorted(
+            _rank(node, self.free[node.name]) for node in usable if node.schedulable
+        )
         self._total = {
             name: sum(node.allocatable[name] for node in usable) for name in ("cpu", "memory")
         }
-        self.left_out = tuple(
+        self._left_out = tuple(
             LeftOut(node.name, _unusable(node))
             for node in fleet.nodes
             if node.schedulable and _unusable(node)
@@ -118,54 +94,16 @@ class CapacityModel:
     def place(self, leaving: Iterable[Pod], chosen: Iterable[str]) -> Capacity:
         """Places the leaving pods of the chosen nodes on all other nodes that take new pods."""
         away = set(chosen)
-        rooms = [
-            _Room(node, dict(self._free[node.name]))
-            for node in self.fleet.nodes
-            if node.name not in away and node.schedulable and node.name in self._free
-        ]
-        heap = [(room.rank, room) for room in rooms]
-        heapq.heapify(heap)
+        placing = _Placing(self, away)
         placed, misfits = [], []
         for pod in sorted(leaving, key=self._largest_first):
-            room = self._put(pod, heap)
-            if room is not None:
-                placed.append(Placement(pod, room.node.name))
+            name = placing.put(pod)
+            if name:
+                placed.append(Placement(pod, name))
             else:
-                misfits.append(self._misfit(pod, rooms))
-        out = tuple(entry for entry in self.left_out if entry.node not in away)
+                misfits.append(placing.misfit(pod))
+        out = tuple(entry for entry in self._left_out if entry.node not in away)
         return Capacity(tuple(placed), tuple(misfits), out)
-
-    def _put(self, pod: Pod, heap: list[tuple[tuple[int, str], _Room]]) -> Optional[_Room]:
-        """Takes rooms off the heap until one fits; those that did not go back unchanged."""
-        needs, passed, found = _needs(pod), [], None
-        while heap and found is None:
-            entry = heapq.heappop(heap)
-            if self._open_to(pod, entry[1].node) and not entry[1].short_of(needs):
-                found = entry[1]
-            else:
-                passed.append(entry)
-        if found is not None:
-            found.take(needs)
-            passed.append((found.rank, found))
-        for entry in passed:
-            heapq.heappush(heap, entry)
-        return found
-
-    def _misfit(self, pod: Pod, rooms: Sequence[_Room]) -> Misfit:
-        needs = _needs(pod)
-        misses = [
-            (_distance(room.short_of(needs), needs), room.node.name, room.short_of(needs))
-            for room in rooms
-            if self._open_to(pod, room.node)
-        ]
-        if not misses:
-            return Misfit(pod, "", {})
-        _, nearest, short = min(misses, key=lambda miss: miss[:2])
-        return Misfit(pod, nearest, short)
-
-    def _open_to(self, pod: Pod, node: Node) -> bool:
-        current = self.fleet.node_by_name.get(pod.node)
-        return current is None or may_take_over(node, current)
 
     def _largest_first(self, pod: Pod) -> tuple[int, str]:
         """By the greater share of the fleet's cpu or memory, then by key: ties never depend on
@@ -174,6 +112,75 @@ class CapacityModel:
             pod.requests.get(name, 0) * PPM // total for name, total in self._total.items() if total
         ]
         return (-max(shares, default=0), pod.key)
+
+
+class _Placing:
+    """The room while pods are placed. Only nodes that were given a pod are copied."""
+
+    def __init__(self, model: CapacityModel, away: set[str]) -> None:
+        self._model = model
+        # A part of a sorted list is sorted, and so a heap.
+        self._heap = [rank for rank in model.ranked if rank[1] not in away]
+        self._changed: dict[str, dict[str, int]] = {}
+
+    def put(self, pod: Pod) -> str:
+        """Gives the pod to the node with the most room that fits; "" when none does.
+
+        Nodes are taken off the heap until one fits; those that did not go back as they were.
+        """
+        needs, passed, found = _needs(pod), [], ""
+        while self._heap and not found:
+            rank = heapq.heappop(self._heap)
+            if self._open_to(pod, rank[1]) and not _short(self._free(rank[1]), needs):
+                found = rank[1]
+            else:
+                passed.append(rank)
+        if found:
+            passed.append(self._take(found, needs))
+        for rank in passed:
+            heapq.heappush(self._heap, rank)
+        return found
+
+    def misfit(self, pod: Pod) -> Misfit:
+        """Names the node that the pod misses by the least; ties go to the first by name."""
+        needs = _needs(pod)
+        shorts = {
+            name: _short(self._free(name), needs)
+            for _, name in self._heap
+            if self._open_to(pod, name)
+        }
+        if not shorts:
+            return Misfit(pod, "", {})
+        nearest = min(shorts, key=lambda name: (_distance(shorts[name], needs), name))
+        return Misfit(pod, nearest, shorts[nearest])
+
+    def _take(self, name: str, needs: Mapping[str, int]) -> Rank:
+        free = self._changed.setdefault(name, dict(self._model.free[name]))
+        for resource, amount in needs.items():
+            free[resource] -= amount
+        return _rank(self._model.nodes[name], free)
+
+    def _free(self, name: str) -> Mapping[str, int]:
+        return self._changed.get(name, self._model.free[name])
+
+    def _open_to(self, pod: Pod, name: str) -> bool:
+        current = self._model.nodes.get(pod.node)
+        return current is None or may_take_over(self._model.nodes[name], current)
+
+
+def _rank(node: Node, free: Mapping[str, int]) -> Rank:
+    """Most room first, by the scarcer of cpu and memory; then by name."""
+    shares = [free[name] * PPM // node.allocatable[name] for name in ("cpu", "memory")]
+    return (-min(shares), node.name)
+
+
+def _short(free: Mapping[str, int], needs: Mapping[str, int]) -> dict[str, int]:
+    """What is missing for these needs; empty when they fit."""
+    return {
+        name: amount - free.get(name, 0)
+        for name, amount in needs.items()
+        if amount > free.get(name, 0)
+    }
 
 
 def _unusable(node: Node) -> str:
