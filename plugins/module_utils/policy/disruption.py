@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Callable, Iterable, Iterator, Mapping, Optional, Sequence
+from typing import Iterable, Iterator, Mapping, Optional, Sequence
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.budget import (
     ALWAYS_ALLOW,
@@ -238,7 +238,7 @@ def predict(pod: Pod, budgets: Iterable[Budget], attainable: Optional[int] = Non
     if len(guards) > 1:
         return _several(guards)
     budget = guards[0]
-    return _passes_now(pod, budget) or _never(pod, budget, attainable) or _waits(budget)
+    return _passes_now(pod, budget) or _never(pod, budget, attainable) or _waits(pod, budget)
 
 
 def _several(guards: Sequence[Budget]) -> Prediction:
@@ -344,49 +344,41 @@ def _rule(budget: Budget) -> str:
 # --- refusals for now ----------------------------------------------------------------------
 
 
-def _waits(budget: Budget) -> Prediction:
-    for applies, code, reason, remedy in _WAITS:
-        if applies(budget):
-            text = reason.format(
-                key=budget.key,
-                failure=budget.sync_failure,
-                desired=budget.desired_healthy,
-                healthy=budget.current_healthy,
-                disrupted=len(budget.disrupted_pods),
-            )
-            return Prediction(Kind.WAITS, (budget.key,), code, text, remedy)
-    raise AssertionError("the last row of _WAITS applies to every budget")
+def _waits(pod: Pod, budget: Budget) -> Prediction:
+    code, reason, remedy = _hold(pod, budget)
+    return Prediction(Kind.WAITS, (budget.key,), code, f"Budget {budget.key} {reason}.", remedy)
 
 
-_WAITS: tuple[tuple[Callable[[Budget], bool], str, str, str], ...] = (
-    (
-        lambda budget: bool(budget.sync_failure),
-        "budget_sync_failed",
-        "Budget {key} could not be worked out: {failure}.",
-        "Wait for the next try of the disruption controller; if it lasts, look at its message.",
-    ),
-    (
-        lambda budget: budget.stale,
-        "budget_stale",
-        "Budget {key} was changed and the disruption controller has not seen it yet.",
-        "Wait; if it lasts, see whether kube-controller-manager runs.",
-    ),
-    (
-        lambda budget: len(budget.disrupted_pods) > MAX_DISRUPTED_PODS,
-        "budget_unconfirmed",
-        "Budget {key} has {disrupted} admitted evictions that were not confirmed yet.",
-        "Wait; the disruption controller drops each after two minutes.",
-    ),
-    (
-        lambda budget: budget.expected_pods <= 0,
-        "budget_exhausted",
-        "Budget {key} expects no pods yet, or none any more.",
-        "Wait; the disruption controller counts anew when the pods or their owner change.",
-    ),
-    (
-        lambda _: True,
-        "budget_exhausted",
-        "Budget {key} needs {desired} healthy pods and has {healthy}.",
-        "Wait until more of its pods are Ready.",
-    ),
-)
+def _hold(pod: Pod, budget: Budget) -> tuple[str, str, str]:
+    counts = f"needs {budget.desired_healthy} healthy pods and has {budget.current_healthy}"
+    if budget.sync_failure:
+        return (
+            "budget_sync_failed",
+            f"could not be worked out: {budget.sync_failure}",
+            "Wait for the next try of the disruption controller; if it lasts, look at its message.",
+        )
+    if budget.stale:
+        return (
+            "budget_stale",
+            "was changed and the disruption controller has not seen it yet",
+            "Wait; if it lasts, see whether kube-controller-manager runs.",
+        )
+    if len(budget.disrupted_pods) > MAX_DISRUPTED_PODS:
+        return (
+            "budget_unconfirmed",
+            f"has {len(budget.disrupted_pods)} admitted evictions that were not confirmed yet",
+            "Wait; the disruption controller drops each after two minutes.",
+        )
+    if not pod.ready:
+        return (
+            "budget_exhausted",
+            f"{counts}, and keeps a pod that is not Ready until it has them",
+            f"Cure its pods, or set its unhealthyPodEvictionPolicy to {ALWAYS_ALLOW}.",
+        )
+    if budget.expected_pods <= 0:
+        return (
+            "budget_exhausted",
+            "expects no pods yet, or none any more",
+            "Wait; the disruption controller counts anew when the pods or their owner change.",
+        )
+    return "budget_exhausted", counts, "Wait until more of its pods are Ready."

@@ -319,6 +319,18 @@ def test_c10_an_unhealthy_pod_stays_where_its_application_is_disrupted_or_unknow
     assert answer(SICK, guarding)[0] is Kind.WAITS
 
 
+def test_c10_who_waits_with_an_unhealthy_pod_is_told_of_the_policy():
+    guarding = guard(max_unavailable=1, expected=2, healthy=0, desired=1)
+    assert predict(SICK, [guarding]) == Prediction(
+        Kind.WAITS,
+        ("shop/web",),
+        "budget_exhausted",
+        "Budget shop/web needs 1 healthy pods and has 0, and keeps a pod that is not Ready until "
+        "it has them.",
+        "Cure its pods, or set its unhealthyPodEvictionPolicy to AlwaysAllow.",
+    )
+
+
 def test_c10_an_unhealthy_pod_goes_past_a_stale_budget():
     stale = guard(min_available=2, expected=3, healthy=2, desired=2, observed=False)
     assert answer(SICK, stale) == (Kind.PASSES, "")
