@@ -10,8 +10,8 @@ class ModuleDocFragment:
 options:
   cluster:
     description:
-      - The only cluster that may be touched, named as its context, its cluster entry in the kubeconfig, or its server.
-        Any other is refused before the first request.
+      - The only cluster that may be touched, named as its context or its cluster entry in the kubeconfig. Any other is
+        refused before the first request.
       - Without it, the cluster that the connection leads to is the one.
     type: str
   annotation_prefix:

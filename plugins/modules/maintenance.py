@@ -23,9 +23,9 @@ options:
     type: str
     choices: [entering, in_maintenance, withdrawn, absent]
     required: true
-  message:
+  reason:
     description:
-      - Shown on the node. An empty text leaves the message that is there.
+      - Shown on the node as its message. An empty text leaves the message that is there.
     type: str
     default: ''
   protect_from_autoscalers:
@@ -50,7 +50,7 @@ EXAMPLES = r"""
   evenkeel.fleet.maintenance:
     nodes: worker-1
     state: entering
-    message: replace the fan
+    reason: replace the fan
 
 - name: Declare the node empty
   evenkeel.fleet.maintenance:
@@ -191,7 +191,7 @@ MODULE = Module(
                 "choices": ["entering", "in_maintenance", "withdrawn", "absent"],
                 "required": True,
             },
-            "message": {"type": "str", "default": ""},
+            "reason": {"type": "str", "default": ""},
             "protect_from_autoscalers": {"type": "bool", "default": True},
         },
         COMMON,

@@ -19,6 +19,9 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.node_selecti
 
 T = TypeVar("T")
 
+# Fields whose option has another name: Ansible keeps `message` for itself.
+OPTION_NAMES = {"message": "reason"}
+
 
 def build_options(kind: type[T], params: Mapping[str, Any]) -> T:
     """Fills every field of `kind` from the parameter of its name; `selection` from its three.
@@ -46,7 +49,7 @@ def plain(value: Any) -> Any:
 
 
 def _value(field: dataclasses.Field[Any], params: Mapping[str, Any]) -> Any:
-    name = field.name
+    name = OPTION_NAMES.get(field.name, field.name)
     if name == "selection":
         selection = _selection(params)
         optional = field.default is not dataclasses.MISSING

@@ -20,7 +20,10 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.kubernetes
     Connection,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.interface import argspec
-from ansible_collections.evenkeel.fleet.plugins.module_utils.interface.options import build_options
+from ansible_collections.evenkeel.fleet.plugins.module_utils.interface.options import (
+    OPTION_NAMES,
+    build_options,
+)
 
 COLLECTION = "ansible_collections.evenkeel.fleet"
 ROOT = Path(__file__).parents[3]
@@ -91,7 +94,8 @@ def test_what_a_user_leaves_out_is_what_the_function_takes_by_default(name: str)
 
 @every_module
 def test_every_option_is_a_field_of_the_options_or_shared(name: str) -> None:
-    fields = {field.name for field in dataclasses.fields(module(name).MODULE.options)}
+    declared = dataclasses.fields(module(name).MODULE.options)
+    fields = {OPTION_NAMES.get(field.name, field.name) for field in declared}
     if "selection" in fields:
         fields = fields - {"selection"} | set(argspec.SELECTION)
     shared = set(argspec.COMMON) | set(argspec.AUTH)
