@@ -9,6 +9,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from .api import Api
@@ -92,10 +93,16 @@ class Audit:
         deadline = time.monotonic() + seconds
         offset = self._path.stat().st_size if self._path.exists() else 0
         self._api.request("GET", tag)
-        while not self._path.exists() or tag.encode() not in self._path.read_bytes()[offset:]:
+        while not self._path.exists() or tag.encode() not in _read_from(self._path, offset):
             if time.monotonic() > deadline:
                 raise TimeoutError("the audit log does not show a request that was answered")
             time.sleep(0.01)
+
+
+def _read_from(path: Path, offset: int) -> bytes:
+    with open(path, "rb") as file:
+        file.seek(offset)
+        return file.read()
 
 
 def _request(event: dict[str, Any]) -> Request:

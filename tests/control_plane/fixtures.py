@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,7 +18,9 @@ from .space import Space
 
 
 @pytest.fixture(scope="session")
-def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plane]:
+def plane(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Plane]:
     """The plane of this run: that of EVENKEEL_CONTROL_PLANE, or one that all workers share.
 
     It ends when the last process that holds it is gone.
@@ -31,7 +32,7 @@ def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plane]:
             pytest.fail(f"EVENKEEL_CONTROL_PLANE names {given}, where no control plane runs")
         yield running
         return
-    state = _state_of_this_run()
+    state = _directory_of_this_run(tmp_path_factory) / "plane"
     with locked(state.with_name(state.name + ".lock")):
         running = planes.find(state)
         try:
@@ -39,7 +40,7 @@ def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plane]:
         except OSError:
             lifeline = None
         if running is None or lifeline is None:
-            running = planes.start(state, _programs_or_skip(), stay=False)
+            running = planes.start(state, _programs_or_skip(request), stay=False)
             lifeline = running.hold()
     with lifeline:
         yield running
@@ -56,25 +57,27 @@ def space(plane: Plane, tmp_path: Path) -> Iterator[Space]:
 
 
 @pytest.fixture
-def own_plane(tmp_path: Path) -> Iterator[Plane]:
+def own_plane(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Plane]:
     """A whole plane for one test (6 s more): for what every node of the cluster decides."""
-    state = Path(tempfile.mkdtemp(prefix="evenkeel-own-"))
-    running = planes.start(state, _programs_or_skip(), stay=False)
+    running = planes.start(tmp_path / "plane", _programs_or_skip(request), stay=False)
     with running.hold():
         yield running
-        planes.stop(state)
+        planes.stop(running.state)
 
 
-def _state_of_this_run() -> Path:
-    """xdist gives all workers of a run one id; without it this process is the run."""
-    run = os.environ.get("PYTEST_XDIST_TESTRUNUID", f"process-{os.getpid()}")
-    return Path(tempfile.gettempdir()).resolve() / f"evenkeel-plane-{run}"
+def _directory_of_this_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Each worker of xdist has a directory in that of the run."""
+    base = tmp_path_factory.getbasetemp()
+    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
 
 
-def _programs_or_skip() -> dict[str, Path]:
+def _programs_or_skip(request: pytest.FixtureRequest) -> dict[str, Path]:
     """Skips where the components cannot be had; with EVENKEEL_REQUIRE_ALL=1 it fails."""
+    capture = request.config.pluginmanager.getplugin("capturemanager")
     try:
-        return programs()
+        # Nobody should wait for a build before a silent terminal.
+        with capture.global_and_fixture_disabled():
+            return programs()
     except BuildError as error:
         if os.environ.get("EVENKEEL_REQUIRE_ALL") == "1":
             pytest.fail(str(error))

@@ -32,6 +32,7 @@ from .files import remove_tree, write_atomically
 
 STAGES = Path(__file__).parent / "stages"
 START_SECONDS = 90.0
+START_ATTEMPTS = 3
 # How long a plane waits for its first user, and for another one after the last has gone.
 FIRST_USER_SECONDS = 60.0
 LINGER_SECONDS = 2.0
@@ -49,8 +50,21 @@ class Supervisor:
         self.lifeline = socket.create_server(("127.0.0.1", 0))
 
     def start(self) -> None:
-        """Returns when the API server serves and every component runs; raises RuntimeError."""
-        ports = Ports(*_free_ports(3))
+        """Returns when the API server serves and every component runs; raises RuntimeError.
+
+        A port that was free may be taken a moment later: other ports are tried then.
+        """
+        for attempt in range(1, START_ATTEMPTS + 1):
+            try:
+                self._start_once(Ports(*_free_ports(3)))
+                return
+            except RuntimeError as error:
+                if "address already in use" not in str(error) or attempt == START_ATTEMPTS:
+                    raise
+                self._kill_children()
+                remove_tree(self.layout.state / "etcd")
+
+    def _start_once(self, ports: Ports) -> None:
         server = f"https://127.0.0.1:{ports.api}"
         credentials.write_credentials(self.layout)
         self.layout.audit_policy.write_text(json.dumps(AUDIT_POLICY))
@@ -147,12 +161,16 @@ class Supervisor:
     def end(self) -> None:
         """Kills every child: nothing of a plane outlives it, so there is nothing to shut down."""
         self.lifeline.close()
+        self._kill_children()
+        self.layout.description.unlink(missing_ok=True)
+
+    def _kill_children(self) -> None:
         for process in self.children.values():
             if process.poll() is None:
                 process.kill()
         for process in self.children.values():
             process.wait()
-        self.layout.description.unlink(missing_ok=True)
+        self.children.clear()
 
 
 # Who is observed is recorded, writes with what they sent. The components, whose traffic is many
