@@ -49,7 +49,10 @@ class Misfit:
     @property
     def sentence(self) -> str:
         if not self.nearest:
-            return f"{self.pod.key} has no node to go to: none is Ready, open and without taints."
+            return (
+                f"{self.pod.key} has no node to go to: no other is Ready, open to it and tells what"
+                " it can hold."
+            )
         missing = " and ".join(_amount(name, self.short[name]) for name in sorted(self.short))
         return f"{self.pod.key} fits nowhere; on {self.nearest} but for {missing}."
 

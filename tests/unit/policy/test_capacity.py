@@ -95,6 +95,17 @@ def test_a_misfit_is_one_sentence():
     assert misfit.sentence == "shop/a fits nowhere; on n4 but for 200m CPU and 1024Mi of memory."
 
 
+def test_c39_no_node_is_left_but_one_that_reports_nothing():
+    world = fleet(node("n1"), node("n2", allocatable={}), sized("a"))
+    capacity = CapacityModel(world).place(world.pods_on("n1"), ["n1"])
+    assert [misfit.sentence for misfit in capacity.misfits] == [
+        "shop/a has no node to go to: no other is Ready, open to it and tells what it can hold."
+    ]
+    assert [entry.sentence for entry in capacity.left_out] == [
+        "Node n2 is left out: it reports no allocatable cpu, memory, pods."
+    ]
+
+
 def test_the_same_model_answers_for_other_nodes():
     world = fleet(node("n1"), node("n2"), sized("a", 3000), sized("b", 3000, node="n2"))
     model = CapacityModel(world)
