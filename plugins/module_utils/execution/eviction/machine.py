@@ -36,6 +36,9 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.
     Leaver,
     Stage,
 )
+from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.options import (
+    FAIL_FAST,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.ordering import (
     in_order,
 )
@@ -225,21 +228,26 @@ class DrainMachine:
 
     def _evictions(self, now: Now) -> list[Command]:
         free = self._slots - self.state.in_flight()
-        if free <= 0 or self.state.stopped_posting:
+        if free <= 0:
             return []
+        ordered = in_order(self.state.leavers.values(), self.state.queues)
+        if self.state.options.on_refusal == FAIL_FAST:
+            self._fail_hopeless(ordered, now)
         commands: list[Command] = []
-        for leaver in in_order(self.state.leavers.values(), self.state.queues):
+        for leaver in ordered if not self.state.stopped_posting else ():
             hurdle = hurdle_of(self.state, leaver, now)
             if hurdle is not None:
-                self._held(leaver, hurdle, now)
+                leaver.hold(hurdle, now.mono)
             elif len(commands) < free:
                 commands.append(self._post(leaver))
         return commands
 
-    def _held(self, leaver: Leaver, hurdle: Any, now: Now) -> None:
-        leaver.hold(hurdle, now.mono)
-        if hurdle.for_good and self.state.options.on_refusal == "fail_fast":
-            self.state.fail(leaver, hurdle.code, hurdle.detail)
+    def _fail_hopeless(self, waiting: Iterable[Leaver], now: Now) -> None:
+        """fail_fast: what can never pass is refused before the next pod is touched."""
+        for leaver in waiting:
+            hurdle = hurdle_of(self.state, leaver, now)
+            if hurdle is not None and hurdle.for_good:
+                self.state.fail(leaver, hurdle.code, hurdle.detail)
 
     def _post(self, leaver: Leaver) -> Command:
         leaver.stage = Stage.POSTED

@@ -14,6 +14,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.ledger import Ledger
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.options import (
+    FAIL_FAST,
     EvictOptions,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.world import World
@@ -120,7 +121,7 @@ class DrainState:
         """Refused for good. The others go on, unless the user asked to stop at the first."""
         self.ledger.release(leaver.uid)
         leaver.settle("failed", self.action, code, detail)
-        if self.options.on_refusal == "fail_fast":
+        if self.options.on_refusal == FAIL_FAST:
             self.stopped_posting = True
 
     def depart(self, leaver: Leaver, now: float) -> None:
