@@ -36,6 +36,8 @@ _Amounts = dict[str, int]
 
 _SPEC, _ALLOCATED, _ACTUAL = 0, 1, 2
 
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
 
 def effective_requests(raw_pod: Mapping[str, Any]) -> Mapping[str, int]:
     """Returns cpu in millicores and all else in base units, rounded up, of a raw v1 Pod.
@@ -43,7 +45,41 @@ def effective_requests(raw_pod: Mapping[str, Any]) -> Mapping[str, int]:
     A fleet has few shapes of pods: equal shapes share one read-only result.
     Raises ValueError for a value that is not a quantity.
     """
-    return _requests_of_shape(_shape(raw_pod.get("spec") or {}, raw_pod.get("status") or {}))
+    spec, status = raw_pod.get("spec") or {}, raw_pod.get("status") or {}
+    asked = _settled(spec, status)
+    return _requests_of_shape(_shape(spec, status)) if asked is None else _requests_of_one(asked)
+
+
+def _settled(spec: Mapping[str, Any], status: Mapping[str, Any]) -> _List:
+    """Returns what the only container asks for, when nothing else can count.
+
+    That is so for most pods of most fleets, and they need none of the rules below. None for all
+    others.
+    """
+    containers, reports = spec.get("containers"), status.get("containerStatuses")
+    if not containers or len(containers) != 1 or (reports and len(reports) != 1):
+        return None
+    if "initContainers" in spec or "overhead" in spec or "resources" in spec:
+        return None
+    if "resources" in status or "allocatedResources" in status:
+        return None
+    asked = (containers[0].get("resources") or _NOTHING).get("requests")
+    if asked is None or not _has_what_it_asks(asked, reports[0] if reports else _NOTHING, status):
+        return None
+    return tuple(asked.items())
+
+
+def _has_what_it_asks(asked: Any, report: Mapping[str, Any], status: Mapping[str, Any]) -> bool:
+    actual, allocated = report.get("resources"), report.get("allocatedResources")
+    if actual is None and allocated is None:
+        return not _resize_infeasible(status)
+    return bool(allocated == asked and actual is not None and actual.get("requests") == asked)
+
+
+@lru_cache(maxsize=65536)
+def _requests_of_one(asked: _List) -> Mapping[str, int]:
+    container = (False, (asked, None, None))
+    return _requests_of_shape(((container,), (), (None, None, None, False), None, False))
 
 
 def _shape(spec: Mapping[str, Any], status: Mapping[str, Any]) -> _Shape:

@@ -27,10 +27,9 @@ def cpu(name, millis, **kwargs):
 
 
 def raw_pod(*containers, init=(), status=None, **spec):
-    return {
-        "spec": {"containers": list(containers), "initContainers": list(init), **spec},
-        "status": status or {},
-    }
+    if init:
+        spec["initContainers"] = list(init)
+    return {"spec": {"containers": list(containers), **spec}, "status": status or {}}
 
 
 def reported(name="app", allocated=None, actual=None):
@@ -146,6 +145,11 @@ CASES = [
         ),
         PARSED_A,
         id="an infeasible resize does not count",
+    ),
+    pytest.param(
+        raw_pod(container("app", B), status=pending_resize("Infeasible")),
+        {},
+        id="nor does anything else, where nothing was ever reported",
     ),
     pytest.param(
         raw_pod(
