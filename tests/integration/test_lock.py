@@ -343,7 +343,7 @@ def test_a_holder_whose_clock_is_an_hour_behind_is_not_robbed(
     behind = Run(holder="a", clock=SlowClock())
     with hold([node], cluster, behind, purpose="maintenance", ttl=3) as locks:
         with pytest.raises(LockHeld) as refusal:
-            hold([node], cluster, run_of("b"), purpose="evict", ttl=3, join_timeout=6).__enter__()
+            hold([node], cluster, run_of("b"), purpose="evict", ttl=3).__enter__()
         assert refusal.value.holder == "a"
         locks.check(node.name)
 

@@ -148,7 +148,7 @@ class Locks:
     def _foresee(self) -> None:
         for node in self.nodes:
             lease = self._read(node)
-            if self._decide(lease, 0.0) is Step.REFUSE:
+            if self._decide(lease, None) is Step.REFUSE:
                 raise _held_by_another(node, lease)
 
     def _acquire(self, node: Node) -> None:
@@ -159,8 +159,7 @@ class Locks:
             self.run.check()
             lease = self._read(node)
             sighting = sight(lease, sighting, clock.monotonic()) if lease else None
-            unmoved = clock.monotonic() - sighting.since if sighting else 0.0
-            step = self._decide(lease, unmoved)
+            step = self._decide(lease, sighting)
             if step is Step.REFUSE:
                 raise _held_by_another(node, lease)
             if step is Step.WAIT:
@@ -207,13 +206,15 @@ class Locks:
             patch = taking(lease, node, self.claimant, prefix=prefix, now=now)
         return self.cluster.patch(LEASES, lease_name(node.name), patch, namespace=namespace)
 
-    def _decide(self, lease: Optional[Lease], unmoved: float) -> Step:
+    def _decide(self, lease: Optional[Lease], sighting: Optional[Sighting]) -> Step:
+        clock = self.run.clock
         return decide(
             lease,
             self.claimant,
             prefix=self.run.prefix,
-            now=self.run.clock.now(),
-            unmoved=unmoved,
+            now=clock.now(),
+            unmoved=clock.monotonic() - sighting.since if sighting else 0.0,
+            moved=sighting is not None and sighting.moved,
             holder_is_dead=lease is not None and holder_is_dead(lease, self.run.prefix),
         )
 
@@ -287,10 +288,15 @@ class Locks:
             mine = [held for held in self._held.values() if held.lost is None]
             self._held.clear()
         for held in mine:
-            self._release(held)
+            if not self._release(held):
+                # The others would end the same way, each after all its tries.
+                break
 
-    def _release(self, held: _Held) -> None:
-        """Raises nothing: the work is done, and a Lease that is not freed runs out by itself."""
+    def _release(self, held: _Held) -> bool:
+        """Raises nothing: the work is done, and a Lease that is not freed runs out by itself.
+
+        False when there is no use in trying to free others.
+        """
         name = lease_name(held.node.name)
         patch = releasing(self.claimant, held.generation)
         try:
@@ -301,6 +307,8 @@ class Locks:
         except ApiFailure as error:
             text = f"its lock could not be freed and runs out in {self.claimant.ttl} s: {error}"
             self.run.progress(Progress(held.node.name, text, urgent=True))
+            return False
+        return True
 
 
 def hold(

@@ -11,7 +11,8 @@ The Lease of a node is free when it has no holder. A held one is taken over
    holder whose clock is ahead of ours would else never expire (the rule of client-go's leader
    election, which reads the local clock alone).
 
-Until then a runner with the same purpose waits, and another one is told who holds the node.
+Until then a runner with the same purpose waits, and another one is told who holds the node: at once
+when the Lease is in force by a wall clock that can be right, else as soon as a renewal is seen.
 Every change of holder raises leaseTransitions: the generation, which each write of a holder tests.
 """
 
@@ -71,17 +72,21 @@ class Claimant:
 
 @dataclass(frozen=True)
 class Sighting:
-    """A Lease as first seen: until its resourceVersion moves, nobody renewed it."""
+    """A Lease since when it looks as it does: until its resourceVersion moves, nobody renewed it.
+
+    moved: it has moved while we watched, so its holder lives.
+    """
 
     resource_version: str
     since: float
+    moved: bool = False
 
 
 def sight(lease: Lease, earlier: Optional[Sighting], monotonic: float) -> Sighting:
     """Returns the earlier sighting as long as the Lease has not moved, a new one otherwise."""
     if earlier is not None and earlier.resource_version == lease.meta.resource_version:
         return earlier
-    return Sighting(lease.meta.resource_version, monotonic)
+    return Sighting(lease.meta.resource_version, monotonic, moved=earlier is not None)
 
 
 def decide(
@@ -91,9 +96,13 @@ def decide(
     prefix: str,
     now: datetime,
     unmoved: float,
+    moved: bool,
     holder_is_dead: bool,
 ) -> Step:
-    """Returns the step for a Lease (None: there is none). unmoved: seconds since the sighting."""
+    """Returns the step for a Lease (None: there is none).
+
+    unmoved: seconds since the sighting; moved: as the sighting has it.
+    """
     if lease is None:
         return Step.CREATE
     if not lease.holder:
@@ -107,9 +116,17 @@ def decide(
         return Step.TAKE_OVER
     if unmoved >= max(lease.duration_seconds, 1):
         return Step.TAKE_OVER
-    if not expired and lease.meta.annotations.get(prefix + PURPOSE_ANNOTATION) != claimant.purpose:
-        return Step.REFUSE
-    return Step.WAIT
+    if lease.meta.annotations.get(prefix + PURPOSE_ANNOTATION) == claimant.purpose:
+        return Step.WAIT
+    return Step.REFUSE if moved or _in_force(lease, now) else Step.WAIT
+
+
+def _in_force(lease: Lease, now: datetime) -> bool:
+    """By the wall clock, unless it cannot be right: renewed further ahead than the Lease lasts."""
+    if lease.renewed_at is None or lease.expires_at is None:
+        return False
+    ahead = (lease.renewed_at - now).total_seconds()
+    return now < lease.expires_at and ahead <= lease.duration_seconds
 
 
 def lease_name(node: str) -> str:

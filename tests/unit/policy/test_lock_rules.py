@@ -91,6 +91,20 @@ def lease(
             id="its holder's clock is an hour ahead: silent for the whole duration",
         ),
         pytest.param(
+            lease(renewed=-3600, purpose="evict"),
+            0,
+            False,
+            Step.WAIT,
+            id="its holder's clock is an hour ahead, another purpose: watched first",
+        ),
+        pytest.param(
+            lease(renewed=-5, purpose="evict"),
+            0,
+            False,
+            Step.REFUSE,
+            id="clocks that differ by seconds refuse at once",
+        ),
+        pytest.param(
             lease(renewed=31, duration=0), 10, False, Step.TAKE_OVER, id="one without a duration"
         ),
     ],
@@ -98,7 +112,27 @@ def lease(
 def test_what_to_do_about_a_lease(
     found: Optional[Lease], unmoved: float, dead: bool, expected: Step
 ) -> None:
-    step = decide(found, ME, prefix=PREFIX, now=NOW, unmoved=unmoved, holder_is_dead=dead)
+    step = decide(
+        found, ME, prefix=PREFIX, now=NOW, unmoved=unmoved, moved=False, holder_is_dead=dead
+    )
+    assert step is expected
+
+
+@pytest.mark.parametrize(
+    ("purpose", "expected"),
+    [
+        pytest.param("maintenance", Step.WAIT, id="the same purpose goes on waiting"),
+        pytest.param("evict", Step.REFUSE, id="another purpose is told"),
+    ],
+)
+@pytest.mark.parametrize("renewed", [31, 5, -3600], ids=["behind", "right", "ahead"])
+def test_a_holder_that_is_seen_to_renew_lives_whatever_its_clock_says(
+    renewed: float, purpose: str, expected: Step
+) -> None:
+    found = lease(renewed=renewed, purpose=purpose)
+    step = decide(
+        found, ME, prefix=PREFIX, now=NOW, unmoved=1, moved=True, holder_is_dead=False
+    )
     assert step is expected
 
 
@@ -112,7 +146,9 @@ def test_a_holder_that_may_be_alive_is_never_robbed_before_a_renewal_was_due(
     renewed: float, duration: int, unmoved: float, purpose: str
 ) -> None:
     found = lease(renewed=renewed, duration=duration, purpose=purpose)
-    step = decide(found, ME, prefix=PREFIX, now=NOW, unmoved=unmoved, holder_is_dead=False)
+    step = decide(
+        found, ME, prefix=PREFIX, now=NOW, unmoved=unmoved, moved=False, holder_is_dead=False
+    )
     if unmoved < min(ME.renew_interval, duration):
         assert step in (Step.WAIT, Step.REFUSE)
 
@@ -121,7 +157,7 @@ def test_a_sighting_lasts_until_the_lease_moves() -> None:
     first = sight(lease(), None, 100.0)
     assert first == Sighting("1", 100.0)
     assert sight(lease(), first, 107.0) == first
-    assert sight(lease(), Sighting("0", 100.0), 107.0) == Sighting("1", 107.0)
+    assert sight(lease(), Sighting("0", 100.0), 107.0) == Sighting("1", 107.0, moved=True)
 
 
 def test_the_claim_ends_for_us_before_it_ends_for_others() -> None:
