@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -261,10 +262,23 @@ def test_a_node_that_changes_all_the_time_ends_in_a_conflict_and_tells_what_was_
     def toggle(closes: bool) -> Any:
         return lambda: (space.cordon if closes else space.uncordon)(n2)
 
-    between = meddled(cluster, lambda: None, *(toggle(number % 2 == 0) for number in range(9)))
+    between = meddled(cluster, lambda: None, *(toggle(number % 2 == 0) for number in range(12)))
     report = close(between, n1, n2)
     assert (report.failure, report.changed) == (Conflict.code, True)
     assert codes(report) == {"done": [(n1, "cordoned")], "pending": [(n2, "not_reached")]}
+
+
+def test_owners_that_come_at_once_are_all_written_down(space: Space, cluster: Cluster) -> None:
+    (n1,) = space.nodes(1)
+    names = [f"team-{number}" for number in range(6)]
+    threads = [
+        threading.Thread(target=close, args=(cluster, n1), kwargs={"owner": name}) for name in names
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert sorted(owners(space, n1)) == names
 
 
 def test_a_node_that_vanishes_in_between_is_skipped_and_the_others_go_on(

@@ -17,6 +17,7 @@ from typing import Any, Callable, Mapping, Optional, Sequence
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.base import Cluster
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.run import Progress, Run
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.backoff import Backoff
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.errors import (
     Conflict,
     FleetError,
@@ -43,7 +44,9 @@ _RAW_NODES: Resource[Raw] = Resource(
     NODES.kind, NODES.group, NODES.version, NODES.plural, NODES.namespaced, lambda raw: raw
 )
 
-_ATTEMPTS = 5
+# Each time that a write is refused, another writer has succeeded: so many may come at once.
+_ATTEMPTS = 8
+_BACKOFF = Backoff(first=0.02, most=0.5)
 
 
 @dataclass(frozen=True)
@@ -108,8 +111,8 @@ def _turn(node: Node, rule: Rule, cluster: Cluster, run: Run) -> tuple[Node, Nod
     """Returns the node as it was decided from, and the decision that was carried out."""
     if run.check_mode:
         return node, rule.judge(node)
-    conflict: Optional[Conflict] = None
-    for _attempt in range(_ATTEMPTS):
+    conflict: Optional[FleetError] = None
+    for attempt in range(_ATTEMPTS):
         raw = _read(cluster, node)
         if raw is None:
             return node, NodeDecision(SKIPPED, "node_gone", "The node was removed meanwhile.")
@@ -119,10 +122,9 @@ def _turn(node: Node, rule: Rule, cluster: Cluster, run: Run) -> tuple[Node, Nod
             return found, decision
         try:
             cluster.patch(NODES, node.name, operations(raw, decision.edit))
-        except Conflict as error:
+        except (Conflict, NotFound) as error:
             conflict = error
-            continue
-        except NotFound:
+            run.clock.sleep(_BACKOFF.delay(attempt))
             continue
         trouble = rule.after(found, decision)
         return found, replace(decision, detail=f"{decision.detail} {trouble}".strip())
