@@ -135,6 +135,7 @@ def _controller_manager(layout: Layout, ports: Ports, stages: Path) -> list[str]
         "--kube-api-burst=2000",
         # How soon a node that stopped is tainted; the Lease's grace period stays as it is.
         "--node-monitor-period=1s",
+        "--horizontal-pod-autoscaler-sync-period=2s",
     ]
 
 

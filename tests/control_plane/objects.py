@@ -253,6 +253,19 @@ def budget(
     return _object("policy/v1", "PodDisruptionBudget", name, spec)
 
 
+def autoscaler(name: str, minimum: int, maximum: int) -> Document:
+    """Of a Deployment, by processor use, which nothing here measures: it only keeps the bounds."""
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": name}
+    cpu = {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}}
+    spec = {
+        "scaleTargetRef": target,
+        "minReplicas": minimum,
+        "maxReplicas": maximum,
+        "metrics": [{"type": "Resource", "resource": cpu}],
+    }
+    return _object("autoscaling/v2", "HorizontalPodAutoscaler", name, spec)
+
+
 def persistent_volume(
     name: str, claim: str, namespace: str, node: str, zone: str, mode: str
 ) -> Document:

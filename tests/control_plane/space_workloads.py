@@ -124,6 +124,11 @@ class SpaceWorkloads(SpaceBase):
         self._budgets.append(f"{path}/{name}")
         return self.api.create(path, document)
 
+    def autoscaler(self, name: str, *, minimum: int, maximum: int, namespace: str = "") -> Document:
+        """A HorizontalPodAutoscaler of deployment `name`, which keeps it within these bounds."""
+        path = self.path("autoscaling/v2", "horizontalpodautoscalers", namespace=namespace)
+        return self.api.create(path, objects.autoscaler(name, minimum, maximum))
+
     def claim(
         self,
         name: str,

@@ -167,6 +167,14 @@ def test_a_daemonset_has_a_pod_on_every_node_cordoned_ones_too(space: Space) -> 
     assert sorted(pod["spec"]["nodeName"] for pod in space.pods("agent")) == sorted(names)
 
 
+def test_an_autoscaler_keeps_its_deployment_within_bounds(space: Space) -> None:
+    space.nodes(1)
+    space.deployment("web", 1)
+    space.autoscaler("web", minimum=3, maximum=4)
+
+    space.wait(lambda: len(space.pods("web")) == 3, "it is scaled to the minimum")
+
+
 def test_an_evicted_pod_moves_to_another_node(space: Space) -> None:
     first, second = space.nodes(2)
     space.deployment("web", 2, node=first)
