@@ -52,40 +52,23 @@ def _new_private_key() -> str:
     )
 
 
-def kubeconfig(server: str, certificate: Path, user: dict[str, Any], namespace: str = "") -> str:
+def kubeconfig(server: str, certificate: Path, user: dict[str, Any]) -> str:
     """A kubeconfig with one context; `user` is its user entry, such as {"token": ...}."""
     authority = base64.b64encode(certificate.read_bytes()).decode()
-    context = {"cluster": "test", "user": "test"}
-    if namespace:
-        context["namespace"] = namespace
-    document = {
-        "apiVersion": "v1",
-        "kind": "Config",
-        "clusters": [
-            {
-                "name": "test",
-                "cluster": {"server": server, "certificate-authority-data": authority},
-            }
-        ],
-        "users": [{"name": "test", "user": user}],
-        "contexts": [{"name": "test", "context": context}],
-        "current-context": "test",
-    }
-    return json.dumps(document, indent=1) + "\n"
+    return _kubeconfig(server, {"certificate-authority-data": authority}, user)
 
 
 def component_kubeconfig(server: str, certificate: Path, token: str) -> str:
-    """For a component, which starts before the API server has made its certificate known."""
+    """For a component, which starts before the API server has written its certificate."""
+    return _kubeconfig(server, {"certificate-authority": str(certificate)}, {"token": token})
+
+
+def _kubeconfig(server: str, authority: dict[str, str], user: dict[str, Any]) -> str:
     document = {
         "apiVersion": "v1",
         "kind": "Config",
-        "clusters": [
-            {
-                "name": "test",
-                "cluster": {"server": server, "certificate-authority": str(certificate)},
-            }
-        ],
-        "users": [{"name": "test", "user": {"token": token}}],
+        "clusters": [{"name": "test", "cluster": {"server": server, **authority}}],
+        "users": [{"name": "test", "user": user}],
         "contexts": [{"name": "test", "context": {"cluster": "test", "user": "test"}}],
         "current-context": "test",
     }
