@@ -6,9 +6,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Mapping, Optional
+from functools import lru_cache
+from typing import Any, Mapping, Optional, TypeVar
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.times import parse_instant
+
+T = TypeVar("T")
 
 # Written by kubectl apply: a second copy of the whole object, and no rule of ours reads it.
 _NOISE = "kubectl.kubernetes.io/last-applied-configuration"
@@ -50,38 +53,56 @@ class Metadata:
         return self.deletion_timestamp is not None
 
 
+def built(kind: type[T], values: dict[str, Any]) -> T:
+    """Returns a frozen dataclass that holds exactly these `values`: all of its fields.
+
+    Its own __init__ sets each field through object.__setattr__, which took a third of the time of
+    reading 50,000 pods. Only for what a fleet has by the ten thousand; tests compare the fields.
+    """
+    instance = object.__new__(kind)
+    object.__setattr__(instance, "__dict__", values)
+    return instance
+
+
 def parse_metadata(raw: Mapping[str, Any]) -> Metadata:
     """Returns the metadata of a raw API object (the whole object, not its metadata)."""
     meta = raw.get("metadata") or {}
-    annotations = meta.get("annotations") or {}
+    get = meta.get
+    annotations = get("annotations") or {}
     if _NOISE in annotations:
         annotations = {key: value for key, value in annotations.items() if key != _NOISE}
-    return Metadata(
-        namespace=meta.get("namespace", ""),
-        name=meta.get("name", ""),
-        uid=meta.get("uid", ""),
-        resource_version=meta.get("resourceVersion", ""),
-        generation=meta.get("generation", 0),
-        labels=meta.get("labels") or {},
-        annotations=annotations,
-        owner=_controller(meta.get("ownerReferences") or ()),
-        creation_timestamp=_instant(meta.get("creationTimestamp")),
-        deletion_timestamp=_instant(meta.get("deletionTimestamp")),
-        deletion_grace_seconds=meta.get("deletionGracePeriodSeconds"),
+    created, deleted = get("creationTimestamp"), get("deletionTimestamp")
+    return built(
+        Metadata,
+        {
+            "namespace": get("namespace", ""),
+            "name": get("name", ""),
+            "uid": get("uid", ""),
+            "resource_version": get("resourceVersion", ""),
+            "generation": get("generation", 0),
+            "labels": get("labels") or {},
+            "annotations": annotations,
+            "owner": _controller(get("ownerReferences") or ()),
+            "creation_timestamp": parse_instant(created) if created else None,
+            "deletion_timestamp": parse_instant(deleted) if deleted else None,
+            "deletion_grace_seconds": get("deletionGracePeriodSeconds"),
+        },
     )
 
 
 def _controller(references: Any) -> Optional[Owner]:
     for reference in references:
         if reference.get("controller"):
-            return Owner(
-                api_version=reference.get("apiVersion", ""),
-                kind=reference.get("kind", ""),
-                name=reference.get("name", ""),
-                uid=reference.get("uid", ""),
+            return _owner(
+                reference.get("apiVersion", ""),
+                reference.get("kind", ""),
+                reference.get("name", ""),
+                reference.get("uid", ""),
             )
     return None
 
 
-def _instant(text: Optional[str]) -> Optional[datetime]:
-    return parse_instant(text) if text else None
+@lru_cache(maxsize=16384)
+def _owner(api_version: str, kind: str, name: str, uid: str) -> Owner:
+    """One object for all the pods of a ReplicaSet."""
+    return Owner(api_version, kind, name, uid)

@@ -10,9 +10,12 @@ from typing import Any, Mapping
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.node import condition_status
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.objects import (
     Metadata,
+    built,
     parse_metadata,
 )
-from ansible_collections.evenkeel.fleet.plugins.module_utils.model.requests import effective_requests
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.requests import (
+    effective_requests,
+)
 
 MIRROR_ANNOTATION = "kubernetes.io/config.mirror"
 FINISHED_PHASES = ("Succeeded", "Failed")
@@ -67,18 +70,27 @@ def parse_pod(raw: Mapping[str, Any]) -> Pod:
     meta = parse_metadata(raw)
     volumes = spec.get("volumes") or ()
     grace = spec.get("terminationGracePeriodSeconds")
-    return Pod(
-        meta=meta,
-        node=spec.get("nodeName") or "",
-        phase=status.get("phase", ""),
-        ready=condition_status(status, "Ready") == "True",
-        waiting=_waiting_reason(status),
-        has_empty_dir=any(volume.get("emptyDir") is not None for volume in volumes),
-        claims=tuple(_claims(meta.name, volumes)),
-        requests=effective_requests(raw),
-        grace_period_seconds=30 if grace is None else int(grace),
-        unschedulable="" if spec.get("nodeName") else _scheduling_problem(status),
+    return built(
+        Pod,
+        {
+            "meta": meta,
+            "node": spec.get("nodeName") or "",
+            "phase": status.get("phase", ""),
+            "ready": condition_status(status, "Ready") == "True",
+            "waiting": _waiting_reason(status),
+            "has_empty_dir": _has_empty_dir(volumes),
+            "claims": tuple(_claims(meta.name, volumes)),
+            "requests": effective_requests(raw),
+            "grace_period_seconds": 30 if grace is None else int(grace),
+        },
     )
+
+
+def _has_empty_dir(volumes: Any) -> bool:
+    for volume in volumes:
+        if volume.get("emptyDir") is not None:
+            return True
+    return False
 
 
 def _claims(pod_name: str, volumes: Any) -> list[str]:
