@@ -174,6 +174,17 @@ timeline:
   type: list
   elements: dict
   sample: [{seconds: 0.3, node: worker-1, text: closed, done: 0, total: 0}]
+cordoned:
+  description: Names of the nodes that were closed, or would be in check mode. Nodes that were closed before are not among them.
+  returned: when the nodes were read
+  type: list
+  elements: str
+  sample: [worker-1]
+uncordoned:
+  description: Names of the nodes that were opened, or would be in check mode.
+  returned: when the nodes were read
+  type: list
+  elements: str
 """
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.cordon import (

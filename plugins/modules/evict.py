@@ -139,6 +139,7 @@ EXAMPLES = r"""
   evenkeel.fleet.evict:
     node_selector: topology.kubernetes.io/zone=z1
     namespaces: shop
+    ignore_daemonsets: true
     allow_last: true
 
 - name: See what would happen, without evicting anything

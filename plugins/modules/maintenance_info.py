@@ -170,6 +170,10 @@ nodes:
       description: Pods on the node that have not finished and are neither a DaemonSet's nor the kubelet's own.
       returned: always
       type: int
+    problem:
+      description: What is wrong with the records on the node, so that the rest of it cannot be told; empty if nothing is.
+      returned: always
+      type: str
     lock:
       description: Which run acts on the node now, and until when it may; null if none does.
       returned: always

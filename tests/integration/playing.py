@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The evenkeel.fleet authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""Runs tasks as a user does, with ansible-playbook in a process of its own, and reads its results."""
+"""Runs tasks as a user does, with ansible-playbook, and reads what they returned."""
 
 from __future__ import annotations
 
@@ -75,7 +75,12 @@ class Stage:
             "environment": {},
         }
         document = [
-            {"hosts": "localhost", "gather_facts": False, **(play or {}), "tasks": [*registered, keep]}
+            {
+                "hosts": "localhost",
+                "gather_facts": False,
+                **(play or {}),
+                "tasks": [*registered, keep],
+            }
         ]
         path = self.directory / "playbook.yml"
         path.write_text(json.dumps(document), encoding="utf-8")

@@ -86,8 +86,12 @@ def test_nodes_are_given_as_text_on_the_command_line(
 
 def test_nodes_and_labels_are_given_as_json(space: Space, stage: Stage) -> None:
     names = space.nodes(2, labels={"rack": "true"})
-    task = {"evenkeel.fleet.cordon": {"nodes": "{{ wanted | default(omit) }}",
-                                      "node_selector": "{{ labels | default(omit) }}"}}
+    task = {
+        "evenkeel.fleet.cordon": {
+            "nodes": "{{ wanted | default(omit) }}",
+            "node_selector": "{{ labels | default(omit) }}",
+        }
+    }
     by_name = stage.play([task], ["-e", f'{{"wanted": ["{names[0]}"]}}']).results[0]
     by_label = stage.play(
         [task], ["-e", f'{{"labels": {{"rack": true, "test-space": "{space.id}"}}}}']

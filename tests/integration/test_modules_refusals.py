@@ -73,7 +73,12 @@ REFUSALS = [
     ),
     pytest.param(
         "cordon",
-        {"nodes": "n1", "host": "https://127.0.0.1:9", "api_key": "hush-hush", "validate_certs": False},
+        {
+            "nodes": "n1",
+            "host": "https://127.0.0.1:9",
+            "api_key": "hush-hush",
+            "validate_certs": False,
+        },
         "unreachable",
         "127.0.0.1:9",
         id="unreachable",
@@ -81,7 +86,9 @@ REFUSALS = [
 ]
 
 
-@pytest.mark.parametrize("way", [pytest.param({}, id="in-process"), pytest.param(ELSEWHERE, id="as-a-module")])
+@pytest.mark.parametrize(
+    "way", [pytest.param({}, id="in-process"), pytest.param(ELSEWHERE, id="as-a-module")]
+)
 def test_a_refusal_is_a_sentence_with_a_code_and_nothing_is_written(
     space: Space, stage: Stage, way: dict[str, Any]
 ) -> None:
@@ -131,7 +138,12 @@ def test_a_missing_library_is_named_with_the_interpreter_that_lacks_it(
     bare.write_text(f'#!/bin/sh\nexec {sys._base_executable} -I -S "$@"\n')  # type: ignore[attr-defined]
     bare.chmod(0o755)
     result = stage.play(
-        [{"evenkeel.fleet.cordon": {"nodes": "n1"}, "vars": {"ansible_python_interpreter": str(bare)}}]
+        [
+            {
+                "evenkeel.fleet.cordon": {"nodes": "n1"},
+                "vars": {"ansible_python_interpreter": str(bare)},
+            }
+        ]
     ).results[0]
     assert (result["failed"], result["changed"], result["code"]) == (True, False, "failed")
     assert "Python library kubernetes is missing for" in result["msg"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import traceback
 from dataclasses import dataclass
-from typing import Any, Callable, Mapping, NoReturn, Sequence
+from typing import Any, Callable, Mapping, Sequence
 
 from ansible.module_utils.basic import AnsibleModule
 
@@ -54,7 +54,7 @@ class Module:
     function: Callable[[Any, Any, Run], Report]
 
 
-def run_module(module: Module) -> NoReturn:
+def run_module(module: Module) -> None:
     """The main program of every module of this collection."""
     ansible = _FleetModule(argument_spec=module.specification, supports_check_mode=True)
     timeline: list[dict[str, Any]] = []
@@ -114,7 +114,7 @@ def _report(
     interruption: Interruption,
     recorders: list[RecordingCluster],
 ) -> Report:
-    options = build_options(module.options, params)
+    options: Any = build_options(module.options, params)
 
     def cause() -> str:
         narrator.tick()
@@ -173,5 +173,5 @@ def _starters() -> tuple[ProcessId, ...]:
 class _FleetModule(AnsibleModule):
     """Gives Ansible's own refusals of an option the shape that every failure has."""
 
-    def fail_json(self, msg: str, **kwargs: Any) -> NoReturn:
+    def fail_json(self, msg: str, **kwargs: Any) -> None:
         super().fail_json(**{**failure(msg, "invalid_option"), "duration": 0, **kwargs, "msg": msg})

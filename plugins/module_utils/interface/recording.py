@@ -37,8 +37,9 @@ class RecordingCluster:
     def patch(self, resource: Resource[Any], *args: Any, **kwargs: Any) -> Any:
         return self._note(resource, self._cluster.patch(resource, *args, **kwargs))
 
-    def delete(self, resource: Resource[Any], *args: Any, **kwargs: Any) -> Any:
-        return self._note(resource, self._cluster.delete(resource, *args, **kwargs))
+    def delete(self, resource: Resource[Any], *args: Any, **kwargs: Any) -> None:
+        self._cluster.delete(resource, *args, **kwargs)
+        self._note(resource, None)
 
     def evict(self, *args: Any, **kwargs: Any) -> Answer:
         answer = self._cluster.evict(*args, **kwargs)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.identity import (
     ProcessId,
     holder,

@@ -11,6 +11,7 @@ import sys
 import textwrap
 
 import pytest
+
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.identity import ProcessId
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.interruption import (
     Interruption,

@@ -16,6 +16,7 @@ pytest.importorskip("ansible", reason="what faces Ansible needs ansible-core")
 
 import yaml
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+
 from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.kubernetes.connection import (
     Connection,
 )
@@ -87,9 +88,7 @@ def test_what_a_user_leaves_out_is_what_the_function_takes_by_default(name: str)
         name: getattr(built, name)
         for name, default in defaults.items()
         if default is not dataclasses.MISSING
-    } == {
-        name: default for name, default in defaults.items() if default is not dataclasses.MISSING
-    }
+    } == {name: default for name, default in defaults.items() if default is not dataclasses.MISSING}
 
 
 @every_module
@@ -150,3 +149,53 @@ def test_a_module_is_documents_and_forty_lines_of_code_at_most(name: str) -> Non
 def test_an_option_that_two_groups_declare_is_a_mistake_of_ours() -> None:
     with pytest.raises(AssertionError, match="declared twice: nodes"):
         argspec.merge({"nodes": {}}, {"nodes": {}})
+
+
+def spellings(name: str, declared: dict[str, Any]) -> tuple[Any, Any]:
+    """A value as `-e name=value` gives it, a text, and as JSON gives it."""
+    if name in argspec.DURATIONS:
+        return "90", 90
+    if name == "node_selector":
+        return "zone=a,spot=true", {"zone": "a", "spot": True}
+    if name in argspec.TEXT_MAPPINGS:
+        return '{"fleet.evenkeel.dev/maintenance": "true"}', {
+            "fleet.evenkeel.dev/maintenance": True
+        }
+    if declared["type"] == "bool":
+        return "yes", True
+    if declared["type"] == "int":
+        return "7", 7
+    if declared["type"] == "list":
+        # Ansible itself compares with the choices, blanks included.
+        comma = "," if "choices" in declared else ", "
+        words = declared.get("choices", ["one", "two"])[:2]
+        return comma.join(words), words
+    if declared["type"] == "dict":
+        return '{"user_agent": "us"}', {"user_agent": "us"}
+    word = declared.get("choices", ["word"])[0]
+    return word, word
+
+
+@every_module
+def test_every_option_means_the_same_as_a_text_and_as_json(name: str) -> None:
+    """`workloads` is left out: Ansible reads no list of dictionaries from a text."""
+    for option, declared in module(name).MODULE.specification.items():
+        if declared.get("elements") == "dict":
+            continue
+        kind = Connection if option in {*argspec.AUTH, "cluster"} else module(name).MODULE.options
+        of_text, of_json = (
+            build_options(kind, given(name, **{option: value}))
+            for value in spellings(option, declared)
+        )
+        assert of_text == of_json, option
+
+
+def test_a_selection_is_optional_only_where_its_field_has_a_default() -> None:
+    def selection(name: str) -> Any:
+        return build_options(module(name).MODULE.options, given(name)).selection
+
+    assert selection("fleet_info") is selection("preflight") is None
+    assert selection("maintenance_info") is None
+    assert selection("cordon").empty
+    assert selection("evict").empty
+    assert selection("maintenance").empty

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Optional
 
 import pytest
+
 from ansible_collections.evenkeel.fleet.plugins.module_utils.interface.options import (
     build_options,
     plain,
@@ -90,10 +91,14 @@ def test_parameters_become_options(given: dict[str, Any], expected: Options) -> 
     [
         pytest.param({"wait_timeout": "soon"}, "wait_timeout", id="a-word-is-no-duration"),
         pytest.param({"wait_timeout": "-5"}, "wait_timeout", id="a-negative-duration"),
-        pytest.param({"nodes": None, "node_selector": 7}, "node_selector", id="a-number-selects-nothing"),
+        pytest.param(
+            {"nodes": None, "node_selector": 7}, "node_selector", id="a-number-selects-nothing"
+        ),
     ],
 )
-def test_a_wrong_value_is_refused_under_its_option_s_name(given: dict[str, Any], option: str) -> None:
+def test_a_wrong_value_is_refused_under_its_option_s_name(
+    given: dict[str, Any], option: str
+) -> None:
     with pytest.raises(InvalidOption) as refusal:
         options(**given)
     assert refusal.value.option == option

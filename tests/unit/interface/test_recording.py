@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any, Callable
 
 import pytest
+
 from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.base import Answer
 from ansible_collections.evenkeel.fleet.plugins.module_utils.interface.recording import (
     RecordingCluster,
@@ -51,7 +52,9 @@ Act = Callable[[RecordingCluster], Any]
         pytest.param(lambda c: c.delete(NODES, "n1"), None, True, id="a-delete"),
         pytest.param(lambda c: c.create(LEASES, {}), "lease", False, id="a-lock-is-a-trace"),
         pytest.param(lambda c: c.create(EVENTS, {}), "event", False, id="an-event-is-a-trace"),
-        pytest.param(lambda c: c.evict("s", "p", uid="u"), Answer(201, {}, None), True, id="evicted"),
+        pytest.param(
+            lambda c: c.evict("s", "p", uid="u"), Answer(201, {}, None), True, id="evicted"
+        ),
         pytest.param(
             lambda c: c.evict("s", "p", uid="u"), Answer(429, {}, 10.0), False, id="not-evicted"
         ),

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Optional
 
 import pytest
+
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.run import Progress
 from ansible_collections.evenkeel.fleet.plugins.module_utils.interface.render import (
     Narrator,
