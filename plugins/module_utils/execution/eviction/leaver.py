@@ -55,6 +55,7 @@ class Leaver:
     owner: whom one-at-a-time counts by, "Deployment shop/web"; "" when it has none.
     rolled: a rollout of its owner was started to replace it.
     accepted: the API took our eviction or deletion. lost: an answer to it never came.
+    vanished: the watch showed that it is gone.
     not_before: Clock.monotonic() before which it is not tried again; tries: how often that was.
     seen: the ledger's count of budget events when it was posted.
     waiting_since: Clock.monotonic() when it began to wait for what it waits for.
@@ -68,6 +69,7 @@ class Leaver:
     rolled: bool = False
     accepted: bool = False
     lost: bool = False
+    vanished: bool = False
     not_before: float = 0.0
     tries: int = 0
     seen: int = 0

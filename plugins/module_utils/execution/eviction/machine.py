@@ -153,19 +153,20 @@ class DrainMachine:
         elif isinstance(item, Budget):
             self.state.ledger.observe(item)
         elif isinstance(item, Node):
-            self._node_seen(item)
+            self._node_seen(item, now)
 
     def _vanished(self, item: Any, now: Now) -> None:
         self.state.world.drop(item)
         if isinstance(item, Pod):
             leaver = self.state.leavers.get(item.meta.uid)
-            if leaver is not None and not leaver.settled:
-                self.state.depart(leaver, now.mono)
+            if leaver is not None:
+                leaver.vanished = True
+                self._close(leaver, now)
             self.state.skipped.pop(item.meta.uid, None)
         elif isinstance(item, Budget):
             self.state.ledger.forget(item)
         elif isinstance(item, Node):
-            self._node_gone(item)
+            self._node_gone(item, now)
 
     def _pod_seen(self, pod: Pod, now: Now) -> None:
         leaver = self.state.leavers.get(pod.meta.uid)
@@ -181,33 +182,42 @@ class DrainMachine:
         elif pod.terminating and leaver.stage is Stage.WAITING:
             leaver.leave(now.mono)
 
-    def _node_seen(self, node: Node) -> None:
+    def _node_seen(self, node: Node, now: Now) -> None:
         target = self.state.targets.get(node.name)
         if target is not None and target.uid != node.meta.uid:
-            self._abandon(target.name)
+            self._abandon(target.name, now)
 
-    def _node_gone(self, node: Node) -> None:
+    def _node_gone(self, node: Node, now: Now) -> None:
         target = self.state.targets.get(node.name)
         if target is not None and target.uid == node.meta.uid:
-            self._abandon(target.name)
+            self._abandon(target.name, now)
 
-    def _abandon(self, name: str) -> None:
+    def _abandon(self, name: str, now: Now) -> None:
         """C23: the Node object vanished. Its pods go with it; the other nodes go on."""
         self.state.targets[name].gone = True
         for leaver in self.state.unsettled():
             if leaver.node == name:
-                self.state.ledger.release(leaver.uid)
-                detail = f"Node {name} was removed from the cluster while it was being emptied."
-                leaver.settle("skipped", self.state.action, "node_gone", detail)
+                self._close(leaver, now)
+
+    def _close(self, leaver: Leaver, now: Now) -> None:
+        """Settles a pod that is gone, or whose node is.
+
+        While a request about it is under way that waits: its answer says whether we did it.
+        """
+        if leaver.settled or leaver.stage is Stage.POSTED:
+            return
+        if leaver.vanished:
+            self.state.depart(leaver, now.mono)
+        elif self.state.targets[leaver.node].gone:
+            self.state.ledger.release(leaver.uid)
+            detail = f"Node {leaver.node} was removed from the cluster while it was being emptied."
+            leaver.settle("skipped", self.state.action, "node_gone", detail)
 
     # What our own requests brought
 
     def _answered(self, event: Any, now: Now) -> None:
         leaver = self.state.leavers[event.uid]
         if leaver.settled:
-            # The watch was faster: the pod, or its node, is gone.
-            if isinstance(event, Answered) and event.status < 300:
-                self.state.accept(leaver, now.mono)
             return
         if isinstance(event, Answered):
             unclear = answers.answered(self.state, leaver, event, now)
@@ -215,7 +225,10 @@ class DrainMachine:
             unclear = leaver.lost = True
         else:
             unclear = answers.read(self.state, leaver, event, now)
-        if unclear:
+        if leaver.vanished or self.state.targets[leaver.node].gone:
+            leaver.stage = Stage.LEAVING if not leaver.settled else leaver.stage
+            self._close(leaver, now)
+        elif unclear:
             leaver.stage = Stage.READING
             self._to_read.append(leaver)
 

@@ -137,13 +137,10 @@ class DrainState:
         self.evicted_before[(leaver.node, leaver.owner)] += 1
 
     def accept(self, leaver: Leaver, now: float) -> None:
-        """The API took the eviction; an answer may come after the watch showed the pod gone."""
+        """The API took the eviction."""
         leaver.accepted = self.wrote = True
         self.ledger.accepted(self.budgets_of(leaver.pod))
-        if leaver.bucket == "done":
-            leaver.settle("done", self.action, self._departure(leaver))
-        elif not leaver.settled:
-            leaver.leave(now)
+        leaver.leave(now)
 
     def _departure(self, leaver: Leaver) -> str:
         if leaver.rolled:

@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The evenkeel.fleet authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""The drain machine under budgets: who leaves when, and what became of whom - C01 to C17, C23, C28."""
+"""The drain machine under budgets: who leaves when, what became of it - C01 to C17, C23, C28."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def drained(*members, **options):
 
 def web_budget(allowed, *, disrupted=(), **kwargs):
     spec = {"max_unavailable": 2, "expected": 4, "healthy": 4, "desired": 2, **kwargs}
-    names = {name: NOW for name in disrupted}
+    names = dict.fromkeys(disrupted, NOW)
     return budget("web", selects=APP, allowed=allowed, disrupted=names, **spec)
 
 
@@ -342,6 +342,8 @@ def test_c23_a_node_that_vanishes_takes_its_pods_along_and_the_next_node_goes_on
     drain.leave("b-0", "a-0").acts()
     drain.leave("a-1").vanished(N1)
     assert drain.acts() == []
+    assert not drain.finished
+    drain.accept("a-2").acts()
     assert drain.finished
     assert drain.outcomes() == {
         "done": {"b-0": "evicted", "a-0": "evicted", "a-1": "evicted"},
@@ -381,9 +383,21 @@ def test_c28_the_replacement_of_an_evicted_pod_is_not_evicted():
 def test_an_eviction_that_was_lost_while_the_pod_went_counts_as_ours():
     drain = drained(N1, WEB, OPEN, web("a"))
     drain.acts()
-    drain.lose("a").gone("a").acts()
+    drain.lose("a").acts()
+    drain.gone("a").acts()
     assert drain.finished
     assert drain.outcomes() == {"done": {"a": "evicted"}}
+
+
+def test_a_pod_that_is_gone_before_the_answer_came_counts_as_ours_when_it_comes():
+    drain = drained(N1, WEB, OPEN, web("a"))
+    drain.acts()
+    drain.gone("a").acts()
+    assert not drain.finished
+    drain.accept("a").acts()
+    assert drain.finished
+    assert drain.outcomes() == {"done": {"a": "evicted"}}
+    assert drain.report().changed is True
 
 
 def test_a_conflict_over_the_uid_is_answered_by_reading_the_pod():
