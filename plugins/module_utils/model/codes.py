@@ -27,6 +27,63 @@ CODES: tuple[Code, ...] = (
     Code("forced", "The pod was deleted past its budgets, as disable_eviction asks."),
     Code("already_gone", "The pod was gone, or replaced by another of its name, before its turn."),
     # What stopped the call.
+    Code("failed", "An error that has no code of its own; the traceback is in `exception`."),
+    Code(
+        "invalid_option",
+        "An option's value is wrong; nothing was read or written.",
+        "The message names the option and what it takes.",
+    ),
+    Code("not_found", "An object that the user named does not exist.", "Check the spelling."),
+    Code(
+        "lock_held",
+        "Another run holds the node.",
+        "Wait for that run, or end it; its claim expires by itself once it is gone.",
+    ),
+    Code(
+        "lock_lost",
+        "Another run took the node over while this one was silent; this one stopped.",
+        "Look at that run, or start this one again to join it.",
+    ),
+    Code(
+        "superseded",
+        "The request that the run served was withdrawn; it stopped before its next act.",
+        "Nothing, if that was meant; otherwise start it again.",
+    ),
+    Code(
+        "interrupted",
+        "A signal, or the death of the process that started the run, ended it.",
+        "Start it again to go on, or run maintenance_exit to undo it.",
+    ),
+    Code(
+        "api_failure",
+        "The API server's answer, after all retries, was an error.",
+        "The message has the server's own words.",
+    ),
+    Code(
+        "unreachable",
+        "The API server did not answer.",
+        "Check the address, the network and the proxy; then start the run again.",
+    ),
+    Code(
+        "unauthorized",
+        "The API server does not accept the credential, not even a fresh one.",
+        "Log in again, or correct kubeconfig, context or api_key.",
+    ),
+    Code(
+        "forbidden",
+        "The user lacks a right that the call needs.",
+        "Grant the verb and resource that the message names; docs/rbac has them all.",
+    ),
+    Code(
+        "gone",
+        "What was read is too old for the API server to go on from.",
+        "Start the run again.",
+    ),
+    Code(
+        "conflict",
+        "Somebody else kept changing the object at the same moment.",
+        "Find out who, then start the run again.",
+    ),
     Code(
         "wrong_cluster",
         "The connection leads to another cluster than the option cluster names.",
