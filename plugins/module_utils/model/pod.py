@@ -78,19 +78,12 @@ def parse_pod(raw: Mapping[str, Any]) -> Pod:
             "phase": status.get("phase", ""),
             "ready": condition_status(status, "Ready") == "True",
             "waiting": _waiting_reason(status),
-            "has_empty_dir": _has_empty_dir(volumes),
+            "has_empty_dir": any("emptyDir" in volume for volume in volumes),
             "claims": tuple(_claims(meta.name, volumes)),
             "requests": effective_requests(raw),
             "grace_period_seconds": 30 if grace is None else int(grace),
         },
     )
-
-
-def _has_empty_dir(volumes: Any) -> bool:
-    for volume in volumes:
-        if volume.get("emptyDir") is not None:
-            return True
-    return False
 
 
 def _claims(pod_name: str, volumes: Any) -> list[str]:
