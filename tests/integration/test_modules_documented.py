@@ -26,6 +26,7 @@ TYPES = {
     "float": (int, float),
     "int": int,
     "list": list,
+    "raw": object,
     "str": str,
 }
 

@@ -93,7 +93,7 @@ def call(
         result = {**failure(str(error), error.code), "changed": _written(recorders)}
     except Exception as error:  # noqa: BLE001 - the edge: a fault of ours becomes a result, too
         result = {
-            **failure(f"This is a fault of evenkeel.fleet: {error!r}.", "internal_error"),
+            **failure(f"This is a fault of evenkeel.fleet: {error!r}.", "failed"),
             "changed": _written(recorders),
             "exception": traceback.format_exc(),
         }

@@ -107,7 +107,9 @@ class Interrupted(FleetError):
 
     code = "interrupted"
 
-    def __init__(self, cause: str, remedy: str = "") -> None:
+    def __init__(
+        self, cause: str, remedy: str = "Start it again to go on from there, or undo what was done."
+    ) -> None:
         super().__init__(f"Stopped by {cause}.", remedy)
         self.cause = cause
 

@@ -134,7 +134,7 @@ def test_a_fault_of_ours_is_a_result_with_its_traceback(cluster: Silent) -> None
         "changed": True,
         "failed": True,
         "msg": "This is a fault of evenkeel.fleet: KeyError('x').",
-        "code": "internal_error",
+        "code": "failed",
         "result": EMPTY,
         "diff": {},
     }
