@@ -336,4 +336,53 @@ CODES: tuple[Code, ...] = (
         "The wait ended before all was done; what is missing is pending.",
         "Cure what is named, or raise wait_timeout, and run it again.",
     ),
+    # What evict adds: what became of a pod, and why one is still there.
+    Code("surged", "A rollout of the pod's owner started a replacement before the pod left."),
+    Code("fenced", "The pod was removed because its node is stated to be off."),
+    Code(
+        "deferred",
+        "The pod is fragile and was left where it is, as fragile: defer asks.",
+        "Empty the node of it at a moment that suits its owner.",
+    ),
+    Code("refused", "A pod must not be touched as things stand; nothing was written."),
+    Code(
+        "comes_back",
+        "The pod's owner tolerates the cordon and sends each replacement back to the node.",
+        "Remove that toleration, or scale the owner down first.",
+    ),
+    Code(
+        "webhook_denied",
+        "An admission webhook denied the eviction.",
+        "Ask whoever runs that webhook, or leave the pod out with pod_selector.",
+    ),
+    Code("policy_denied", "A ValidatingAdmissionPolicy denied the eviction.", "See its message."),
+    Code(
+        "surge_failed",
+        "The owner's rollout could not be restarted.",
+        "See the detail, or use fragile: evict.",
+    ),
+    Code(
+        "surge_not_cordoned",
+        "The node is open, so a replacement that is started first could land on it.",
+        "Cordon it first.",
+    ),
+    Code(
+        "node_is_ready",
+        "The node is Ready, so it is not switched off.",
+        "Leave fenced out, or switch the machine off first.",
+    ),
+    Code("not_tried", "The call ended before the pod's turn.", "Run it again."),
+    Code("posted", "The pod's eviction was sent, and its answer is not known.", "Run it again."),
+    Code("retrying", "The API server's trouble put the eviction off; it is tried again."),
+    Code("throttled", "The API server asked for a pause."),
+    Code("max_parallel", "As many pods as max_parallel allows were leaving already."),
+    Code("evacuating", "A webhook keeps the pod while its machine is moved by other means."),
+    Code("namespace_terminating", "The pod's namespace is being deleted, and its pods with it."),
+    Code("surging", "The rollout of the pod's owner is under way."),
+    Code("fencing", "The pod is being removed from a node that is stated to be off."),
+    Code(
+        "volume_attached",
+        "The pod is gone, its volume is still attached to the node.",
+        "Look at the CSI driver's attacher and at the VolumeAttachment.",
+    ),
 )
