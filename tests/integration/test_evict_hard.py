@@ -173,10 +173,12 @@ def test_c34_an_ordinal_waits_until_all_are_ready_and_is_pending_at_the_timeout(
         pytest.skip("a running pod of this plane does not become unready")
     space.cordon(first)
 
-    report = drain(cluster, first, wait_timeout=5.0)
+    report = drain(
+        cluster, first, wait_timeout=5.0, pod_selector="statefulset.kubernetes.io/pod-name=db-0"
+    )
 
     assert report.failure == "timeout"
-    assert "ordinal_not_ready" in {outcome.code for outcome in report.pending}
+    assert by_code(report)["pending"] == ["ordinal_not_ready"]
 
 
 def _becomes_unready(space: Space, name: str) -> bool:
@@ -281,13 +283,13 @@ def test_surge_a_second_runner_finishes_what_a_killed_one_began(
     space.wait(lambda: PREFIX + "surge" in annotations(), "the restart", 20)
     cause.append("SIGTERM")
     killed.result()
-    restarted = space.api.get(path)["metadata"]["generation"]
+    restarted = space.api.get(path)["spec"]["template"]
 
     report = drain(cluster, first, fragile="surge")
 
     assert by_code(report) == {"done": ["surged"]}
     assert PREFIX + "surge" not in annotations()
-    assert space.api.get(path)["metadata"]["generation"] == restarted
+    assert space.api.get(path)["spec"]["template"] == restarted
 
 
 def test_surge_on_an_open_node_is_refused(space: Space, cluster: Cluster) -> None:
@@ -296,6 +298,20 @@ def test_surge_on_an_open_node_is_refused(space: Space, cluster: Cluster) -> Non
     space.wait_running()
     with pytest.raises(Refused, match="Cordon it first"):
         drain(cluster, first, fragile="surge")
+
+
+def test_surge_of_an_open_node_is_foretold_for_those_who_check_before_they_close_it(
+    space: Space, cluster: Cluster
+) -> None:
+    first = space.nodes(2)[0]
+    space.deployment("web", 1, node=first, strategy=SURGING)
+    space.wait_running()
+
+    report = drain(cluster, first, fragile="surge", check_mode=True)
+
+    assert (report.failure, by_code(report)) == ("", {"done": ["surged"]})
+    assert "not cordoned" in report.msg
+    assert space.writes("runner") == []
 
 
 def test_a_volume_that_is_still_attached_keeps_the_node_from_being_empty(

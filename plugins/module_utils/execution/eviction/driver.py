@@ -78,6 +78,8 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.times import 
 LOOK_EVERY = 1.0
 LAST_ANSWERS = 1.0
 
+RESUME = "What is done stays done: run it again to go on, or uncordon the nodes to undo."
+
 
 class TimedOut(FleetError):
     code = "timeout"
@@ -109,7 +111,7 @@ class Drain:
             self._loop(posts)
             self._lift_fences()
         except FleetError as error:
-            failure, problem = error.code, str(error)
+            failure, problem = error.code, f"{error} {RESUME}"
             self._take_last_answers()
         finally:
             posts.close()
@@ -241,6 +243,9 @@ class Drain:
                 self._run.progress(Progress(node.name, "is off: its pods are removed by force"))
 
     def _lift_fences(self) -> None:
+        """Without `wait` pods are still being removed: a later call finds the record."""
+        if not self._state.options.wait:
+            return
         for node in self._snapshot.nodes:
             if self._state.targets[node.name].fenced and fencing.lift(
                 node, self._cluster, self._run

@@ -66,11 +66,14 @@ def evict(options: EvictOptions, cluster: Cluster, run: Run) -> Report:
     check_selection(options.selection)
     consent = options.consent(run.prefix)
     snapshot, verdicts = _judged(options, consent, cluster)
-    refused = _refused(options, snapshot, verdicts)
+    refused = _refused(verdicts)
     if refused:
         return refusal(refused, "delete" if options.disable_eviction else "evict")
     if run.check_mode:
+        # An open node is none of the refusals: whoever checks before closing it, as the role does,
+        # is warned of it in the report.
         return _plan(options, consent, snapshot, verdicts, run)
+    check_surge(options, snapshot.nodes, verdicts)
     evicting = {pod.meta.namespace for pod in (v.pod for v in verdicts if v.decision == EVICT)}
     check_access(options, cluster, sorted(evicting))
     asked = run.clock.monotonic()
@@ -78,9 +81,10 @@ def evict(options: EvictOptions, cluster: Cluster, run: Run) -> Report:
         if run.clock.monotonic() - asked > FRESH:
             # Another run had the nodes meanwhile: the world is not what was judged.
             snapshot, verdicts = _judged(options, consent, cluster)
-            refused = _refused(options, snapshot, verdicts)
+            refused = _refused(verdicts)
             if refused:
                 return refusal(refused, "delete" if options.disable_eviction else "evict")
+            check_surge(options, snapshot.nodes, verdicts)
         machine = _machine(options, consent, snapshot, verdicts, run, SLOTS)
         _lift_old_fences(machine.state, snapshot, cluster, run)
         return Drain(machine, snapshot, cluster, run, locks).run()
@@ -95,13 +99,8 @@ def _judged(
     return snapshot, verdicts
 
 
-def _refused(
-    options: EvictOptions, snapshot: Snapshot, verdicts: Sequence[Verdict]
-) -> list[Verdict]:
-    refused = [verdict for verdict in verdicts if verdict.decision == REFUSE]
-    if not refused:
-        check_surge(options, snapshot.nodes, verdicts)
-    return refused
+def _refused(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    return [verdict for verdict in verdicts if verdict.decision == REFUSE]
 
 
 def _plan(

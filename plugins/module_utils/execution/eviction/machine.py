@@ -184,8 +184,13 @@ class DrainMachine:
 
     def _node_seen(self, node: Node, now: Now) -> None:
         target = self.state.targets.get(node.name)
-        if target is not None and target.uid != node.meta.uid:
+        if target is None:
+            return
+        if target.uid != node.meta.uid:
             self._abandon(target.name, now)
+        else:
+            # C25: whoever opens it meanwhile is not fought; the report warns.
+            target.cordoned = node.unschedulable
 
     def _node_gone(self, node: Node, now: Now) -> None:
         target = self.state.targets.get(node.name)

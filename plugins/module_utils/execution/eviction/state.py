@@ -32,7 +32,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.fragility im
 class Target:
     """A node that is to be emptied.
 
-    cordoned: as it was when the call began; new pods join the drain only where it was.
+    cordoned: closed to new pods as far as known; new ones join the drain only while it is.
     fenced: it is stated to be off: its pods are not evicted, the out-of-service taint ends them.
     """
 

@@ -74,7 +74,7 @@ def report(
         extra={
             "nodes": [_node(state, name, lists) for name in sorted(state.targets)],
             "owners": _owners(state, planned),
-            "warnings": _warnings(state),
+            "warnings": _warnings(state, planned),
         },
         done=lists["done"],
         skipped=lists["skipped"],
@@ -126,7 +126,7 @@ def _message(
         parts.append(f"{len(lists['failed'])} cannot leave: {_named(lists['failed'])}")
     if lists["pending"]:
         parts.append(f"{len(lists['pending'])} pending: {_named(lists['pending'])}")
-    return " ".join(parts + _warnings(state))
+    return " ".join(parts + _warnings(state, planned))
 
 
 def _named(outcomes: Sequence[Outcome]) -> str:
@@ -169,7 +169,10 @@ def _owners(state: DrainState, planned: bool) -> list[dict[str, Any]]:
     ]
 
 
-def _warnings(state: DrainState) -> list[str]:
+def _warnings(state: DrainState, planned: bool) -> list[str]:
+    """None in check mode, where the cordon that stands before this in a play was not written."""
+    if planned:
+        return []
     open_nodes = sorted(name for name, target in state.targets.items() if not target.cordoned)
     return [
         f"Node {name} is not cordoned: pods may start on it again at any time."

@@ -587,6 +587,14 @@ def test_on_an_open_node_nothing_new_joins_and_the_report_warns():
     assert "Node n1 is not cordoned" in drain.report().msg
 
 
+def test_c25_a_node_that_somebody_opens_meanwhile_takes_nothing_new_into_the_drain():
+    drain = drained(N1, WEB, OPEN, web("a"))
+    drain.acts()
+    drain.seen(node("n1")).leave("a").seen(web("late")).acts()
+    assert drain.finished
+    assert "Node n1 is not cordoned" in drain.report().msg
+
+
 def test_what_a_new_list_does_not_show_is_gone():
     drain = drained(N1, WEB, OPEN, web("a"), web("b"))
     drain.acts()
