@@ -7,7 +7,6 @@ from __future__ import annotations
 from typing import Optional
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.leaver import (
-    Hurdle,
     Leaver,
     Stage,
 )
@@ -74,6 +73,3 @@ def arrive(state: DrainState, pod: Pod, consent: Consent, now: float) -> Optiona
 def waits_for_rollout(leaver: Leaver, fragile: str) -> bool:
     """Under fragile: surge a fragile pod is not evicted: the rollout of its owner replaces it."""
     return fragile == "surge" and leaver.fragile and leaver.stage is Stage.WAITING
-
-
-UNTRIED = Hurdle("not_tried", "its turn had not come")

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Mapping, Optional, Union
 
-from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.run import Progress
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.pod import Pod
 
 
@@ -122,9 +121,4 @@ class Forget:
     name: str
 
 
-@dataclass(frozen=True)
-class Tell:
-    progress: Progress
-
-
-Command = Union[Evict, Delete, ReadPod, Restart, Forget, Tell]
+Command = Union[Evict, Delete, ReadPod, Restart, Forget]

@@ -6,9 +6,6 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.arrivals import (
-    UNTRIED,
-)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.events import Now
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.leaver import (
     Hurdle,
@@ -25,6 +22,8 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.times import 
 
 # A kubelet that works ends a pod soon after its grace period; one that does not answer never will.
 OVERDUE = timedelta(seconds=10)
+
+UNTRIED = Hurdle("not_tried", "its turn had not come")
 
 
 def why_still_there(state: DrainState, leaver: Leaver, now: Now) -> Hurdle:
