@@ -34,7 +34,7 @@ def download_pip(place: Path) -> Path:
     page = index.rstrip("/") + "/pip/"
     name, link = newest_wheel(_read(page).decode(), page)
     content = _read(link)
-    algorithm, _, digest = urlparse(link).fragment.partition("=")
+    algorithm, _unused, digest = urlparse(link).fragment.partition("=")
     if algorithm and hashlib.new(algorithm, content).hexdigest() != digest:
         raise LookupError(f"{name} does not have the {algorithm} that the index gives")
     target = place / name

@@ -121,7 +121,7 @@ def serve(pipe: Any) -> None:
         disable_nagle_algorithm = True
 
         def do_GET(self) -> None:
-            path, _, query = self.path.partition("?")
+            path, _unused, query = self.path.partition("?")
             token = urllib.parse.parse_qs(query).get("continue", ["0"])[0]
             body = pages.get(path, empty)[int(token)]
             self.send_response(200)

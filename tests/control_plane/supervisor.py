@@ -134,7 +134,7 @@ class Supervisor:
         with selectors.DefaultSelector() as selector:
             selector.register(self.lifeline, selectors.EVENT_READ)
             while not self.stopping:
-                for key, _ in selector.select(timeout=0.5):
+                for key, _unused in selector.select(timeout=0.5):
                     users += self._user_came_or_went(selector, key.fileobj)
                     idle_since, patience = time.monotonic(), LINGER_SECONDS
                 self._raise_if_dead()
@@ -145,7 +145,7 @@ class Supervisor:
         """1 for a new user, -1 for one that is gone."""
         assert isinstance(ready, socket.socket)
         if ready is self.lifeline:
-            connection, _ = ready.accept()
+            connection, _unused = ready.accept()
             connection.sendall(b"\n")
             selector.register(connection, selectors.EVENT_READ)
             return 1
@@ -194,7 +194,7 @@ AUDIT_POLICY = {
 
 def _free_ports(count: int) -> list[int]:
     """Ports that are free now; all are held until all are found, so that they differ."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _unused in range(count)]
     ports = [held.getsockname()[1] for held in sockets]
     for held in sockets:
         held.close()
@@ -214,7 +214,7 @@ def _tail(path: Path, lines: int = 15) -> str:
 
 def _on_signals(callback: Callable[[], None]) -> None:
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, lambda *_: callback())
+        signal.signal(number, lambda *_unused: callback())
 
 
 def main(arguments: list[str]) -> int:

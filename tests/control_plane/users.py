@@ -172,7 +172,7 @@ def _attributes(rule: Document, namespace: str | None) -> Document:
     if "nonResourceURLs" in rule:
         path = str(rule["nonResourceURLs"][0]).replace("*", "x")
         return {"nonResourceAttributes": {"path": path, "verb": rule["verbs"][0]}}
-    resource, _, subresource = str(rule["resources"][0]).partition("/")
+    resource, _unused, subresource = str(rule["resources"][0]).partition("/")
     attributes = {
         "verb": rule["verbs"][0],
         "group": rule["apiGroups"][0],

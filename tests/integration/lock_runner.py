@@ -41,7 +41,7 @@ def main() -> None:
 
 def _obey(locks: Locks) -> None:
     for line in sys.stdin:
-        order, _, node = line.strip().partition(" ")
+        order, _unused, node = line.strip().partition(" ")
         if order == "end":
             return
         try:

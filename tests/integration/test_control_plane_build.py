@@ -46,7 +46,7 @@ def test_two_builds_at_once_do_the_work_once(
     module: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     results: list[Path] = []
-    threads = [threading.Thread(target=lambda: results.append(built())) for _ in range(2)]
+    threads = [threading.Thread(target=lambda: results.append(built())) for _unused in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:

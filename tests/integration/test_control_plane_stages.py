@@ -193,7 +193,7 @@ def test_an_evicted_pod_moves_to_another_node(space: Space) -> None:
 
 
 def test_a_pinned_pod_stays_pending_when_its_node_is_closed(space: Space) -> None:
-    first, _ = space.nodes(2)
+    first, _unused = space.nodes(2)
     space.deployment("web", 1, node=first, pinned=True)
     space.wait_running()
     space.cordon(first)
@@ -244,7 +244,7 @@ def test_a_kubelet_reports_that_its_node_is_not_ready_and_recovers(space: Space)
 
 
 def test_a_node_vanishes(space: Space) -> None:
-    first, _ = space.nodes(2)
+    first, _unused = space.nodes(2)
 
     space.remove_node(first)
 

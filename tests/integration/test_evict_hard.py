@@ -182,7 +182,7 @@ def test_c34_an_ordinal_waits_until_all_are_ready_and_is_pending_at_the_timeout(
 
 
 def _becomes_unready(space: Space, name: str) -> bool:
-    for _ in range(10):
+    for _unused in range(10):
         conditions = space.pod(name)["status"].get("conditions", ())
         if any(each["type"] == "Ready" and each["status"] == "False" for each in conditions):
             return True

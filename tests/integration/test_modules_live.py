@@ -80,8 +80,8 @@ def test_lines_come_while_the_call_works_and_name_cluster_node_and_wait(
     assert last == "changed: [localhost]"
     assert told[1][0] - began < 2
     assert ended - told[1][0] > 5
-    assert [line for _, line in told[1:-1] if "/3  " not in line] == []
-    of_the_node = [moment for moment, _ in told[1:-1]]
+    assert [line for _unused, line in told[1:-1] if "/3  " not in line] == []
+    of_the_node = [moment for moment, _unused in told[1:-1]]
     assert all(later - sooner > 0.5 for sooner, later in zip(of_the_node, of_the_node[1:-1]))
 
 

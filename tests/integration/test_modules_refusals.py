@@ -94,7 +94,7 @@ def test_a_refusal_is_a_sentence_with_a_code_and_nothing_is_written(
 ) -> None:
     """One play for the whole table: what costs time is the start of ansible-playbook."""
     rows = [row.values for row in REFUSALS]
-    tasks = [{f"evenkeel.fleet.{module}": arguments, **way} for module, arguments, *_ in rows]
+    tasks = [{f"evenkeel.fleet.{module}": arguments, **way} for module, arguments, *_unused in rows]
     results = stage.play(tasks).results
     for (module, arguments, code, words), result in zip(rows, results):
         label = f"{module} {arguments}: {result['msg']}"

@@ -261,7 +261,7 @@ def test_c07_the_finding_is_an_error_that_names_both_budgets(
     ("fail_on", "failure"), [("error", ""), ("warning", "findings"), ("never", "")]
 )
 def test_fail_on(space: Space, cluster: Cluster, fail_on: str, failure: str) -> None:
-    first, *_ = space.nodes(2)
+    first, *_unused = space.nodes(2)
     space.deployment("lone", 1, node=first)
     space.budget("lone", max_unavailable=1)
     space.wait_running()
@@ -306,7 +306,7 @@ def test_webhooks_that_may_not_be_read_are_a_finding(space: Space, tmp_path: Pat
 
 
 def test_c22_a_pod_past_its_grace_on_a_dead_node(space: Space, cluster: Cluster) -> None:
-    first, *_ = space.nodes(2)
+    first, *_unused = space.nodes(2)
     space.statefulset("db", 1, node=first, grace_seconds=1)
     space.wait_running()
     space.power_off(first)

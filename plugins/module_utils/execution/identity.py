@@ -31,7 +31,7 @@ class ProcessId:
     @classmethod
     def parse(cls, text: str) -> ProcessId:
         """Reads str()'s form. Raises ValueError for anything else."""
-        pid, _, start = text.partition(":")
+        pid, _unused, start = text.partition(":")
         return cls(int(pid), int(start))
 
     def __str__(self) -> str:

@@ -351,7 +351,7 @@ def holder_is_dead(lease: Lease, prefix: str) -> bool:
     space = lease.meta.annotations.get(prefix + SPACE_ANNOTATION, "")
     if not space or space != process_space():
         return False
-    machine, _, process = lease.holder.partition(":")
+    machine, _unused, process = lease.holder.partition(":")
     if machine.rpartition("@")[2] != socket.gethostname():
         return False
     try:

@@ -109,8 +109,8 @@ class _Names:
         )
 
     def autoscaler(self, autoscaler: Autoscaler) -> Autoscaler:
-        kind, _, key = autoscaler.target.partition(" ")
-        namespace, _, name = key.partition("/")
+        kind, _unused, key = autoscaler.target.partition(" ")
+        namespace, _unused, name = key.partition("/")
         target = f"{self._text(namespace, 'namespace')}/{self._text(name, kind.lower())}"
         return replace(
             autoscaler,

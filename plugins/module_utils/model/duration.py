@@ -10,7 +10,7 @@ from typing import Union
 
 _NUMBER = r"([0-9]+(?:\.[0-9]+)?)"
 _UNITS = (("d", 86400.0), ("h", 3600.0), ("m", 60.0), ("s", 1.0), ("ms", 0.001))
-_DURATION = re.compile("".join(f"(?:{_NUMBER}{unit})?" for unit, _ in _UNITS))
+_DURATION = re.compile("".join(f"(?:{_NUMBER}{unit})?" for unit, _unused in _UNITS))
 _SECONDS = re.compile(_NUMBER)
 
 
@@ -38,7 +38,7 @@ def _parse_text(text: str) -> float:
     if match is None:
         raise ValueError(_problem(text))
     parts = zip(match.groups(), _UNITS)
-    return sum(float(number) * seconds for number, (_, seconds) in parts if number is not None)
+    return sum(float(number) * seconds for number, (_unused, seconds) in parts if number is not None)
 
 
 def _not_negative(seconds: float) -> float:

@@ -142,8 +142,8 @@ def _requests_of_shape(shape: _Shape) -> Mapping[str, int]:
 
 
 def _of_pod_level(shape: _Shape) -> _Amounts:
-    _, _, (asked, allocated, actual, reported), _, infeasible = shape
-    if not any(_is_pod_level(name) for name, _ in asked or ()):
+    _unused, _unused, (asked, allocated, actual, reported), _unused, infeasible = shape
+    if not any(_is_pod_level(name) for name, _unused in asked or ()):
         return {}
     lists = [None if infeasible else asked, actual, allocated] if reported else [asked]
     amounts = _greatest(*map(_amounts, lists))
@@ -151,7 +151,7 @@ def _of_pod_level(shape: _Shape) -> _Amounts:
 
 
 def _of_containers(shape: _Shape) -> _Amounts:
-    _, _, (_, allocated, actual, _), _, infeasible = shape
+    _unused, _unused, (_unused, allocated, actual, _unused), _unused, infeasible = shape
     if allocated is None or actual is None:
         held = [_sum(shape, _ALLOCATED), _sum(shape, _ACTUAL)]
     else:
@@ -161,7 +161,7 @@ def _of_containers(shape: _Shape) -> _Amounts:
 
 def _sum(shape: _Shape, view: int) -> _Amounts:
     """Adds one view of all containers up: what they ask for, were allocated, or really have."""
-    containers, init, _, _, infeasible = shape
+    containers, init, _unused, _unused, infeasible = shape
     total: _Amounts = {}
     for container in containers:
         _add(total, _seen(container, view, infeasible))
@@ -181,7 +181,7 @@ def _sum(shape: _Shape, view: int) -> _Amounts:
 
 def _seen(container: _Container, view: int, infeasible: bool) -> _Amounts:
     """A list that the kubelet has not reported falls back to the one before it."""
-    _, lists = container
+    _unused, lists = container
     for known in range(view, _SPEC, -1):
         if lists[known] is not None:
             return _amounts(lists[known])

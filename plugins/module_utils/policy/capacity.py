@@ -149,7 +149,7 @@ class _Placing:
         needs = _needs(pod)
         shorts = {
             name: _short(self._free(name), needs)
-            for _, name in self._heap
+            for _unused, name in self._heap
             if self._open_to(pod, name)
         }
         if not shorts:

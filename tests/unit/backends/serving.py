@@ -70,7 +70,7 @@ class FakeApi:
     def __enter__(self) -> FakeApi:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_unused: object) -> None:
         self.close()
 
     def next(self, seen: Seen) -> Answer:

@@ -89,7 +89,7 @@ def test_closing_from_another_thread_ends_a_silent_watch_at_once(closing):
 
 def received(inbox, count):
     clock = SystemClock()
-    return [clock.receive(inbox, 5.0) for _ in range(count)]
+    return [clock.receive(inbox, 5.0) for _unused in range(count)]
 
 
 def test_a_follower_lists_watches_and_goes_on_where_the_watch_ended():
@@ -101,7 +101,7 @@ def test_a_follower_lists_watches_and_goes_on_where_the_watch_ended():
     with FakeApi(answer) as api:
         inbox = Inbox()
         follower = follow(cluster_of(api.url), NODES, inbox, tag="nodes")
-        events = [event for _, event in received(inbox, 3)]
+        events = [event for _unused, event in received(inbox, 3)]
         follower.stop()
     assert [one.name for one in events[0].items] == ["n0"]
     assert [(one.object.name, one.gone) for one in events[1:]] == [("n1", False), ("n1", True)]
@@ -114,7 +114,7 @@ def test_a_follower_lists_again_when_its_version_is_gone():
     with FakeApi(answers) as api:
         inbox = Inbox()
         follower = follow(cluster_of(api.url), NODES, inbox, tag="nodes")
-        events = [event for _, event in received(inbox, 2)]
+        events = [event for _unused, event in received(inbox, 2)]
         follower.stop()
     assert [[one.name for one in event.items] for event in events] == [["n0", "n1"], ["n1"]]
     assert all(isinstance(event, Resynced) for event in events)
@@ -137,7 +137,7 @@ def test_a_follower_without_the_right_to_list_says_so_once_and_ends():
     with FakeApi([Say(403, status(403, "Forbidden", "no"))]) as api:
         inbox = Inbox()
         follower = follow(cluster_of(api.url), NODES, inbox, tag="nodes")
-        ((_, event),) = received(inbox, 1)
+        ((_unused, event),) = received(inbox, 1)
         follower.stop()
     assert isinstance(event, Failed)
     assert event.final

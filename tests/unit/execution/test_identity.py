@@ -20,7 +20,7 @@ needs_proc = pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="t
 
 
 def test_a_holder_is_user_host_pid_and_start() -> None:
-    who, _, process = holder().partition(":")
+    who, _unused, process = holder().partition(":")
     assert who.count("@") == 1
     assert ProcessId.parse(process) == ProcessId.of(os.getpid())
 

@@ -91,7 +91,7 @@ def test_a_report_becomes_a_result(cluster: Silent) -> None:
 def test_a_report_with_a_failure_fails_and_keeps_its_lists(cluster: Silent) -> None:
     pending = Outcome("shop/web", "n1", "evict", "timeout")
     report = Report(True, "Too late.", pending=(pending,), failure="timeout")
-    result, _ = call(lambda *_: report)
+    result, _unused = call(lambda *_unused: report)
     assert result == {
         "changed": True,
         "failed": True,
@@ -111,7 +111,7 @@ def test_an_error_in_the_middle_tells_whether_anything_was_written(
             given.patch(NODES, "n1", [])
         raise Interrupted("SIGTERM", "Run it again.")
 
-    result, _ = call(function)
+    result, _unused = call(function)
     assert result == {
         "changed": written,
         "failed": True,
@@ -128,7 +128,7 @@ def test_a_fault_of_ours_is_a_result_with_its_traceback(cluster: Silent) -> None
         given.patch(NODES, "n1", [])
         raise KeyError("x")
 
-    result, _ = call(function)
+    result, _unused = call(function)
     assert "KeyError: 'x'" in result.pop("exception")
     assert result == {
         "changed": True,

@@ -42,7 +42,7 @@ def options_documented(name: str) -> dict[str, Any]:
     document = yaml.safe_load(module(name).DOCUMENTATION)
     options = dict(document.get("options", {}))
     for fragment in document["extends_documentation_fragment"]:
-        file, _, variable = fragment.removeprefix("evenkeel.fleet.").partition(".")
+        file, _unused, variable = fragment.removeprefix("evenkeel.fleet.").partition(".")
         holder = importlib.import_module(f"{COLLECTION}.plugins.doc_fragments.{file}")
         text = getattr(holder.ModuleDocFragment, variable.upper() or "DOCUMENTATION")
         options.update(yaml.safe_load(text).get("options", {}))

@@ -45,7 +45,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("value", "seconds"), READ, ids=[repr(value) for value, _ in READ])
+@pytest.mark.parametrize(("value", "seconds"), READ, ids=[repr(value) for value, _unused in READ])
 def test_a_duration_is_read_in_seconds(value, seconds):
     assert parse_duration(value) == pytest.approx(seconds)
 

@@ -93,7 +93,7 @@ suffixes = st.sampled_from(
 )
 
 
-@pytest.mark.parametrize(("text", "value"), C38, ids=[text for text, _ in C38])
+@pytest.mark.parametrize(("text", "value"), C38, ids=[text for text, _unused in C38])
 def test_c38_quantities_have_their_value(text, value):
     assert parse_quantity(text) == Decimal(value)
 

@@ -191,7 +191,7 @@ def test_requests_are_those_of_the_scheduler(raw, requests):
 
 
 def test_equal_shapes_share_one_result_that_nobody_can_change():
-    first, second = (effective_requests(raw_pod(container("app", dict(A)))) for _ in "ab")
+    first, second = (effective_requests(raw_pod(container("app", dict(A)))) for _unused in "ab")
     assert first is second
     with pytest.raises(TypeError):
         first["cpu"] = 0

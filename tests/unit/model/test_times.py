@@ -33,7 +33,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "parts"), READ, ids=[text for text, _ in READ])
+@pytest.mark.parametrize(("text", "parts"), READ, ids=[text for text, _unused in READ])
 def test_an_instant_is_read_in_utc_and_cut_to_microseconds(text, parts):
     assert parse_instant(text) == datetime(*parts, tzinfo=timezone.utc)
     assert parse_instant(text).utcoffset() == timedelta(0)

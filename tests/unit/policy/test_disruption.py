@@ -256,7 +256,7 @@ def test_c08_a_budget_that_can_spare_no_pod_never_passes(guarding):
 
 @pytest.mark.parametrize("guarding", C08_FOR_NOW)
 def test_c08_a_budget_whose_pods_are_missing_waits(guarding):
-    kind, _ = answer(HEALTHY, guarding)
+    kind, _unused = answer(HEALTHY, guarding)
     assert kind is Kind.WAITS
 
 

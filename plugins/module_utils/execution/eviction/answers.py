@@ -135,7 +135,7 @@ def _namespace(_state: DrainState, leaver: Leaver, verdict: EvictionVerdict, now
 def _forbidden(_state: DrainState, leaver: Leaver, verdict: EvictionVerdict, now: Now) -> bool:
     """No other pod would fare better: the call ends."""
     leaver.hold(Hurdle("forbidden", verdict.text), now.mono)
-    verb, _, resource = (verdict.name or "create pods/eviction").partition(" ")
+    verb, _unused, resource = (verdict.name or "create pods/eviction").partition(" ")
     raise Forbidden(
         f"This user may not {verb} {resource} in namespace {leaver.pod.meta.namespace}:"
         f" {verdict.text}",

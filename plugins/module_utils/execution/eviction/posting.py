@@ -58,7 +58,7 @@ class Posts:
         self._jobs.put(command)
 
     def close(self) -> None:
-        for _ in range(self._threads):
+        for _unused in range(self._threads):
             self._jobs.put(None)
 
     def _work(self) -> None:

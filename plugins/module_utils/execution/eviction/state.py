@@ -92,7 +92,7 @@ class DrainState:
         fleet = self.world.fleet(pod.meta.namespace)
         leaver.owner = owner_key(pod, fleet)
         if leaver.owner and leaver.owner not in self.owners:
-            kind, _, path = leaver.owner.partition(" ")
+            kind, _unused, path = leaver.owner.partition(" ")
             ready = count_ready(owner_replicas(pod, fleet))
             name = path.partition("/")[2]
             self.owners[leaver.owner] = Moved(kind, pod.meta.namespace, name, ready)

@@ -126,7 +126,7 @@ def test_surge_a_record_of_other_nodes_is_not_ours():
 
 def test_surge_a_restart_that_fails_for_good_fails_its_pods():
     drain = Drained(N1, WEB, WEB_SET, web("a"), fragile="surge")
-    for _ in range(6):
+    for _unused in range(6):
         assert drain.acts() == ["restart web"]
         drain.restarted(WEB, "etcd is full").wait(60)
     drain.acts()

@@ -482,7 +482,7 @@ def test_an_evacuation_under_way_is_waited_for():
 def test_trouble_inside_the_server_is_tried_six_times_and_then_given_up():
     drain = drained(N1, WEB, OPEN, web("a"))
     tries = 0
-    for _ in range(99):
+    for _unused in range(99):
         if drain.acts() == ["evict a"]:
             tries += 1
             drain.refuse("a", 503, "etcdserver: leader changed")
