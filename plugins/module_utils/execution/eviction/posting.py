@@ -153,8 +153,11 @@ class Performer:
             else:
                 assert isinstance(command, Forget)
                 restarts.forget(*arguments)
-        except _FATAL:
-            raise
+        except _FATAL as error:
+            # A record that a surge left may be met by a user who may not remove it: it stays then.
+            if isinstance(command, Restart):
+                raise
+            return Restarted(command.uid, str(error))
         except FleetError as error:
             return Restarted(command.uid, str(error))
         return Restarted(command.uid)
