@@ -45,7 +45,7 @@ msg:
   description: One sentence that says what became of the call.
   returned: always
   type: str
-  sample: "worker-1: InMaintenance, 0 pod(s) left, cordoned by maintenance."
+  sample: "worker-1: InMaintenance, 0 pods left, cordoned by maintenance."
 code:
   description: Why the call failed, as a stable code that playbooks can match on.
   returned: failure
@@ -125,6 +125,12 @@ timeline:
   type: list
   elements: dict
   sample: [{seconds: 0.3, node: worker-1, text: "prod (https://api.example.com:6443)", done: 0, total: 0}]
+lines:
+  description: The same in words, a line for each node.
+  returned: success
+  type: list
+  elements: str
+  sample: ["worker-1: InMaintenance, 0 pods left, cordoned by maintenance."]
 nodes:
   description: Where each node stands, by name.
   returned: success
@@ -179,6 +185,12 @@ nodes:
       returned: always
       type: dict
       sample: {holder: "ops@bastion:4711:123456", until: "2026-11-30T22:26:24Z"}
+lines:
+  description: One line per node, for people.
+  returned: success
+  type: list
+  elements: str
+  sample: ["worker-1: InMaintenance, 0 pod(s) left, cordoned by maintenance."]
 """
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.maintenance_info import (
