@@ -17,11 +17,12 @@ options:
   state:
     description:
       - V(entering) asks for maintenance.
+      - V(waiting) says on a node that was asked for what it waits for, the O(reason), and does nothing on any other.
       - V(in_maintenance) declares a node that was asked for as empty.
       - V(withdrawn) takes the request back, which stops a run that is emptying the node.
       - V(absent) removes all that this module wrote, and nothing else.
     type: str
-    choices: [entering, in_maintenance, withdrawn, absent]
+    choices: [entering, waiting, in_maintenance, withdrawn, absent]
     required: true
   reason:
     description:
@@ -188,7 +189,7 @@ MODULE = Module(
         {
             "state": {
                 "type": "str",
-                "choices": ["entering", "in_maintenance", "withdrawn", "absent"],
+                "choices": ["entering", "waiting", "in_maintenance", "withdrawn", "absent"],
                 "required": True,
             },
             "reason": {"type": "str", "default": ""},

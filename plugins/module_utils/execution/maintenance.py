@@ -2,8 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 """Writes on nodes where their maintenance stands, so that any runner and `kubectl describe` see it.
 
-Nothing is moved here: entering asks, in_maintenance declares the node empty, withdrawn takes the
-request back (which stops a run that empties the node), absent removes all that was written.
+Nothing is moved here: entering asks, waiting says what a node that enters waits for, in_maintenance
+declares the node empty, withdrawn takes the request back (which stops a run that empties the node),
+absent removes all that was written.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.maintenance_
     arrive,
     enter,
     leave,
+    wait,
     withdraw,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.node_edit import NodeDecision
@@ -38,7 +40,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.node_selecti
     NodeSelection,
 )
 
-STATES = ("entering", "in_maintenance", "withdrawn", "absent")
+STATES = ("entering", "waiting", "in_maintenance", "withdrawn", "absent")
 
 # What is told on the Node when a decision was carried out: reason and message of the Event.
 _EVENTS = {
@@ -86,6 +88,7 @@ def _judge(options: MaintenanceOptions, run: Run) -> Callable[[Node], NodeDecisi
     )
     judges: dict[str, Callable[[Node], NodeDecision]] = {
         "entering": lambda node: enter(node, prefix, request),
+        "waiting": lambda node: wait(node, prefix, options.message),
         "in_maintenance": lambda node: arrive(node, prefix, options.message),
         "withdrawn": lambda node: withdraw(node, prefix),
         "absent": lambda node: leave(node, prefix),

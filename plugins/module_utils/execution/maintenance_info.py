@@ -38,7 +38,7 @@ class MaintenanceInfoOptions:
 
 
 def maintenance_info(options: MaintenanceInfoOptions, cluster: Cluster, run: Run) -> Report:
-    """Returns `extra` {nodes: [document]}, by name; nothing is written.
+    """Returns `extra` {nodes: [document], lines: [text]}, by name; nothing is written.
 
     A document: name, state ("", Entering, InMaintenance), message, requested, since (RFC 3339, or
     null), cordoned, cordon_owners [{owner, reason, since}], drift (open though an owner holds it),
@@ -51,7 +51,9 @@ def maintenance_info(options: MaintenanceInfoOptions, cluster: Cluster, run: Run
     if options.selection is None:
         stands = [stand for stand in stands if stand.noteworthy]
     documents = [_document(stand, cluster, run) for stand in stands]
-    return Report(msg=_summary(documents), extra={"nodes": documents})
+    lines = [f"{document['name']}: {', '.join(_words(document))}." for document in documents]
+    msg = " ".join(lines) or "No node is in maintenance."
+    return Report(msg=msg, extra={"nodes": documents, "lines": lines})
 
 
 @dataclass(frozen=True)
@@ -121,16 +123,9 @@ def _lock(node: Node, cluster: Cluster, run: Run) -> Optional[dict[str, str]]:
     return {"holder": lease.holder, "until": format_instant(lease.expires_at)}
 
 
-def _summary(documents: list[dict[str, Any]]) -> str:
-    """n1: InMaintenance, 0 pods left, cordoned by maintenance. n2: ..."""
-    if not documents:
-        return "No node is in maintenance."
-    return " ".join(f"{document['name']}: {', '.join(_words(document))}." for document in documents)
-
-
 def _words(document: dict[str, Any]) -> list[str]:
     state = document["state"] or "no maintenance"
-    words = [state, f"{document['pods_left']} pod(s) left"]
+    words = [state, f"{document['pods_left']} pods left"]
     owners = ", ".join(owner["owner"] for owner in document["cordon_owners"])
     if document["drift"]:
         words.append(f"uncordoned by somebody though held by {owners}")

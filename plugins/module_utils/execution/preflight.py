@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any, Mapping, Optional, Sequence
 
@@ -24,6 +25,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.planning.findings i
     ERROR,
     LEVELS,
     WARNING,
+    Finding,
     Findings,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.planning.preflight import (
@@ -42,6 +44,8 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.node_selecti
 
 NEVER_FAIL = "never"
 FAIL_ON = (ERROR, WARNING, NEVER_FAIL)
+
+_TOLD_PER_KIND = 10
 
 
 @dataclass(frozen=True)
@@ -82,7 +86,6 @@ def preflight(options: PreflightOptions, cluster: Cluster, run: Run) -> Report:
     InvalidOption before anything is read, Refused when a node is unknown or none matches.
     """
     consent = _checked(options, run)
-    run.progress(Progress("", f"reading {cluster.description}"))
     reading = read(cluster)
     run.check()
     batches = _batches(options.selection, reading.fleet)
@@ -100,7 +103,32 @@ def preflight(options: PreflightOptions, cluster: Cluster, run: Run) -> Report:
             unread=reading.unread,
         ),
     )
+    for line in told(found.findings):
+        run.progress(Progress("", line, urgent=True))
     return _report(found, options.fail_on)
+
+
+def told(findings: Sequence[Finding]) -> list[str]:
+    """Returns the findings as a person reads them: level, sentence, remedy.
+
+    Of one kind so many, and then how many more: a cluster of 5,000 pods without budgets is one news.
+    """
+    lines, kinds = [], Counter[tuple[str, str]]()
+    for finding in findings:
+        kinds[finding.level, finding.code] += 1
+        if kinds[finding.level, finding.code] <= _TOLD_PER_KIND:
+            lines.append(_line(finding))
+    for (level, code), count in kinds.items():
+        if count > _TOLD_PER_KIND:
+            lines.append(f"{level:<7}  {count - _TOLD_PER_KIND} more of this kind ({code})")
+    return lines
+
+
+def _line(finding: Finding) -> str:
+    """The subject comes first, unless the sentence names it anyway."""
+    name = finding.subject.rpartition(" ")[2]
+    subject = "" if name in finding.sentence else f"{finding.subject}: "
+    return f"{finding.level:<7}  {subject}{finding.sentence} {finding.remedy}".rstrip()
 
 
 def _checked(options: PreflightOptions, run: Run) -> Consent:

@@ -261,6 +261,7 @@ CODES: tuple[Code, ...] = (
     # Maintenance.
     Code("entering", "Maintenance was asked for."),
     Code("already_entering", "Maintenance had been asked for already."),
+    Code("waiting", "What the node waits for stands on it."),
     Code("in_maintenance", "The node was declared empty."),
     Code("already_in_maintenance", "The node had been declared empty already."),
     Code("withdrawn", "The request for maintenance was taken back; runs that serve it stop."),

@@ -147,6 +147,17 @@ def arrive(node: Node, prefix: str, message: str = "") -> NodeDecision:
     return NodeDecision(DONE, "in_maintenance", "", edit)
 
 
+def wait(node: Node, prefix: str, message: str) -> NodeDecision:
+    """Says on a node that enters what it waits for; elsewhere nothing: this is no request."""
+    found = read_maintenance(node, prefix)
+    if not found.requested:
+        return NodeDecision(SKIPPED, "not_requested")
+    if found.state == IN_MAINTENANCE:
+        return NodeDecision(SKIPPED, "already_in_maintenance")
+    edit = _edit(node, prefix, {prefix + MESSAGE_ANNOTATION: message or None})
+    return NodeDecision(SKIPPED if edit.empty else DONE, "waiting", "", edit)
+
+
 def withdraw(node: Node, prefix: str) -> NodeDecision:
     """Takes the request away, and nothing else."""
     edit = _edit(node, prefix, {prefix + REQUEST_ANNOTATION: None})

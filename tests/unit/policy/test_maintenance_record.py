@@ -20,6 +20,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.maintenance_
     enter,
     leave,
     read_maintenance,
+    wait,
     withdraw,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.node_edit import NodeDecision
@@ -197,3 +198,15 @@ def test_an_unreadable_record_is_refused_with_the_way_out(raw: Any) -> None:
         leave(target, PREFIX)
     assert refusal.value.code == "malformed_record"
     assert f"kubectl annotate node n1 {PREFIX}maintenance-record-" in str(refusal.value)
+
+
+def test_waiting_writes_the_message_on_a_node_that_enters_and_on_no_other() -> None:
+    told = wait(ENTERED, PREFIX, "3 pods left")
+    assert (told.result, told.code) == ("done", "waiting")
+    assert dict(told.edit.annotations) == {PREFIX + "maintenance-message": "3 pods left"}
+    assert wait(carried_out(ENTERED, told), PREFIX, "3 pods left").edit.empty
+    left = carried_out(ENTERED, withdraw(ENTERED, PREFIX))
+    for other, code in ((left, "not_requested"), (ARRIVED, "already_in_maintenance")):
+        decision = wait(other, PREFIX, "3 pods left")
+        assert (decision.result, decision.code) == ("skipped", code)
+        assert decision.edit.empty
