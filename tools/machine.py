@@ -52,13 +52,13 @@ def python_for(environment: Environment) -> Need:
     return check
 
 
-def tests_in(directory: str) -> Need:
-    """At least one test file, so that an empty directory is never taken for a pass."""
+def files_like(pattern: str) -> Need:
+    """At least one such file, so that an empty directory is never taken for a pass."""
 
     def check(_machine: Machine) -> Missing | None:
-        if any((tree.CHECKOUT / directory).rglob("test_*.py")):
+        if any(tree.CHECKOUT.glob(pattern)):
             return None
-        return Missing(f"{directory} has no tests", f"write {directory}/test_*.py")
+        return Missing(f"there is no {pattern}", "write one")
 
     return check
 

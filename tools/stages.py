@@ -11,14 +11,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Callable
 
+from tools import tree
 from tools.environments import CORE_219, DEV, PYTHON_39, Environment
-from tools.machine import Need, python_for, tests_in
+from tools.machine import Need, files_like, python_for
 from tools.workspace import Workspace
 
 LAYERS = "ansible_collections.evenkeel.fleet.plugins"
 UTILS = f"{LAYERS}.module_utils"
 # Unit tests that import Ansible itself or our tools: nothing of that runs on a managed node.
 CONTROLLER_ONLY = ("action", "filter", "interface", "modules", "plugin_utils", "tooling")
+# Integration tests that start ansible-playbook: what another ansible-core could break.
+SMOKE = tuple(f"tests/integration/test_modules_{name}.py" for name in ("cordon", "live"))
 PYTEST = ("python", "-m", "pytest", "-q", "-p", "no:cacheprovider")
 
 
@@ -67,10 +70,21 @@ def _sanity(environment: Environment) -> Callable[[Workspace], None]:
     return _in_copy(purpose, "ansible-test", "sanity", "--color", "no", environment=environment)
 
 
-def _on_control_plane(
-    directory: str, *arguments: str, environment: Environment = DEV
-) -> Callable[[Workspace], None]:
-    return _command(*PYTEST, *arguments, directory, environment=environment)
+def _molecule(workspace: Workspace) -> None:
+    """All scenarios, against a control plane of their own with sample workloads."""
+    state = tree.cache_directory() / "molecule" / tree.checkout_key()
+    plane = ("python", "-m", "tests.control_plane")
+    workspace.call(DEV, *plane, "up", "--sample", "--state", str(state))
+    try:
+        workspace.call_in_copy(
+            DEV,
+            "molecule",
+            *("molecule", "test", "--all"),
+            directory="extensions",
+            variables={"KUBECONFIG": str(state / "kubeconfig")},
+        )
+    finally:
+        workspace.call(DEV, *plane, "down", "--state", str(state))
 
 
 CATALOGUE: tuple[Stage, ...] = (
@@ -83,8 +97,8 @@ CATALOGUE: tuple[Stage, ...] = (
     Stage(
         "integration",
         "every module, role and playbook works on a real control plane",
-        _on_control_plane("tests/integration", "-n", "2"),
-        needs=(tests_in("tests/integration"),),
+        _command(*PYTEST, "-n", "2", "tests/integration"),
+        needs=(files_like("tests/integration/test_*.py"),),
         after=("control-plane",),
     ),
     Stage(
@@ -95,8 +109,8 @@ CATALOGUE: tuple[Stage, ...] = (
     Stage(
         "chaos",
         "a sample of killed runs and broken answers leaves the cluster as it should be",
-        _on_control_plane("tests/chaos"),
-        needs=(tests_in("tests/chaos"),),
+        _command(*PYTEST, "tests/chaos"),
+        needs=(files_like("tests/chaos/test_*.py"),),
         after=("control-plane", "integration"),
     ),
     Stage(
@@ -109,25 +123,32 @@ CATALOGUE: tuple[Stage, ...] = (
         "units",
         "each rule and algorithm by itself",
         _command(*PYTEST, "tests/unit"),
-        needs=(tests_in("tests/unit"),),
+        needs=(files_like("tests/unit/**/test_*.py"),),
     ),
     Stage(
         "units-python-3.9",
         "the same for all that runs on a managed node, on its oldest Python",
         _units_39,
-        needs=(tests_in("tests/unit"), python_for(PYTHON_39)),
+        needs=(files_like("tests/unit/**/test_*.py"), python_for(PYTHON_39)),
     ),
     Stage(
         "units-core-2.19",
         "the same on ansible-core 2.19 with Python 3.11",
         _command(*PYTEST, "tests/unit", "--ignore=tests/unit/tooling", environment=CORE_219),
-        needs=(tests_in("tests/unit"), python_for(CORE_219)),
+        needs=(files_like("tests/unit/**/test_*.py"), python_for(CORE_219)),
     ),
     Stage(
         "smoke-core-2.19",
         "the playbooks run on ansible-core 2.19 against the control plane",
-        _on_control_plane("tests/integration", "-m", "smoke", environment=CORE_219),
-        needs=(tests_in("tests/integration"), python_for(CORE_219)),
+        _command(*PYTEST, *SMOKE, environment=CORE_219),
+        needs=(files_like("tests/integration/test_*.py"), python_for(CORE_219)),
+        after=("control-plane", "integration"),
+    ),
+    Stage(
+        "molecule",
+        "the role's scenarios: check mode, the run, the second run, and what they left",
+        _molecule,
+        needs=(files_like("extensions/molecule/*/molecule.yml"),),
         after=("control-plane", "integration"),
     ),
     Stage(

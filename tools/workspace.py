@@ -9,6 +9,7 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Mapping
 
 from tools import environments, sanity, tree
 from tools.environments import Environment
@@ -28,15 +29,25 @@ class Workspace:
         """In the checkout."""
         self._run(command, tree.CHECKOUT, self._variables(environment))
 
-    def call_in_copy(self, environment: Environment, purpose: str, *command: str) -> None:
-        """In a real path of the collection, with a home that tools may install things into."""
+    def call_in_copy(
+        self,
+        environment: Environment,
+        purpose: str,
+        *command: str,
+        directory: str = "",
+        variables: Mapping[str, str] | None = None,
+    ) -> None:
+        """In a real path of the collection, with a home that tools may install things into.
+
+        directory: where in the collection; variables: beside those of every command.
+        """
         copy = tree.copy_tree(purpose)
-        variables = self._variables(environment)
-        variables["HOME"] = str(sanity.prepare_home(self._bin(environment)))
-        variables["ANSIBLE_COLLECTIONS_PATH"] = str(copy.parents[2])
-        # The user's own ~/.cache and ~/.ansible hold copies of collections that would be found.
-        variables["ANSIBLE_HOME"] = str(sanity.home() / ".ansible")
-        self._run(command, copy, variables)
+        ours = {
+            "HOME": str(sanity.prepare_home(self._bin(environment))),
+            "ANSIBLE_COLLECTIONS_PATH": str(copy.parents[2]),
+        }
+        everything = {**self._variables(environment), **ours, **(variables or {})}
+        self._run(command, copy / directory, everything)
 
     def _bin(self, environment: Environment) -> Path:
         return environments.prepare(environment, self.machine.interpreters, _say)
