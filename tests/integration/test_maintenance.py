@@ -15,6 +15,9 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.cordon im
     CordonOptions,
     cordon,
 )
+from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.fencing import (
+    fence,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.lock import hold
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.maintenance import (
     MaintenanceOptions,
@@ -274,3 +277,19 @@ def test_status_names_an_unreadable_annotation_and_still_tells_the_rest(
     documents = told(cluster, n1, n2)
     assert [bool(document["problem"]) for document in documents] == [True, False]
     assert "cordon-owners" in documents[0]["problem"]
+
+
+def test_absent_takes_away_the_out_of_service_taint_that_a_drain_left(
+    space: Space, cluster: Cluster
+) -> None:
+    (n1,) = space.nodes(1)
+    mine = {"key": "dedicated", "value": "x", "effect": "NoSchedule"}
+    space.patch_node(n1, {"spec": {"taints": [mine]}})
+    put(cluster, "entering", n1)
+    fence(cluster.get(NODES, n1), cluster, run_of())
+
+    assert put(cluster, "absent", n1, check_mode=True).changed
+    assert len(space.node(n1)["spec"]["taints"]) == 2
+    assert put(cluster, "absent", n1).changed
+    assert space.node(n1)["spec"]["taints"] == [mine]
+    assert not put(cluster, "absent", n1).changed

@@ -9,12 +9,13 @@ absent removes all that was written.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Callable
+from typing import Callable, Sequence
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.base import Cluster
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.chosen import choose
+from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction import fencing
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.node_events import (
     record_event,
 )
@@ -74,8 +75,22 @@ def maintenance(options: MaintenanceOptions, cluster: Cluster, run: Run) -> Repo
             "state", f"{options.state!r} is not a state.", f"Use one of {', '.join(STATES)}."
         )
     _fleet, nodes = choose(options.selection, cluster)
+    lifted = options.state == "absent" and _lift_fences(nodes, cluster, run)
     rule = Rule("maintenance", _judge(options, run), partial(_tell, cluster, run))
-    return write_nodes(nodes, rule, cluster, run)
+    report = write_nodes(nodes, rule, cluster, run)
+    return replace(report, changed=report.changed or lifted)
+
+
+def _lift_fences(nodes: Sequence[Node], cluster: Cluster, run: Run) -> bool:
+    """A drain that ended early leaves its out-of-service taint: no pod could start there again.
+
+    Before the record goes, so that a killed exit is finished by the next one.
+    """
+    fenced = [node for node in nodes if fencing.is_fenced(node, run.prefix)]
+    if run.check_mode:
+        return bool(fenced)
+    lifted = [fencing.lift(node, cluster, run) for node in fenced]
+    return any(lifted)
 
 
 def _judge(options: MaintenanceOptions, run: Run) -> Callable[[Node], NodeDecision]:
