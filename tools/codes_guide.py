@@ -15,9 +15,9 @@ GUIDE = ROOT / "docs" / "guides" / "codes.md"
 
 _HEAD = """# Codes
 
-Every entry of `result` has a `code`, and a module that fails has one beside `msg`. Codes are stable:
-match on them, not on sentences. The `detail` of an entry says the same of the object at hand, with the
-names and numbers.
+Every entry of `result` has a `code`, and a module that fails has one beside `msg`. Codes are
+stable: match on them, not on sentences. The `detail` of an entry says the same of the object at
+hand, with the names and numbers.
 
 | code | meaning | remedy |
 |---|---|---|
