@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from datetime import datetime
-from typing import Any, Iterable, Mapping, Optional
+from typing import Any, Iterable, Mapping, Optional, Sequence
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.budget import Budget
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.controller import (
@@ -68,7 +68,7 @@ def node_document(node: Node, fleet: Fleet) -> Document:
             for taint in node.taints
         ],
         "allocatable": dict(node.allocatable),
-        "requested": _sum(pod.requests for pod in pods),
+        "requested": _sum([pod.requests for pod in pods]),
         "pods": len(pods),
     }
 
@@ -157,7 +157,7 @@ def autoscaler_document(autoscaler: Autoscaler) -> Document:
 
 
 def summary_document(fleet: Fleet) -> Document:
-    """Counts of the fleet; `requested` is of the pods that run on its nodes and have not finished."""
+    """Counts of the fleet; `requested` is of pods that have a node and have not finished."""
     bound = [pod for pod in fleet.pods if pod.node and not pod.finished]
     return {
         "nodes": len(fleet.nodes),
@@ -171,8 +171,8 @@ def summary_document(fleet: Fleet) -> Document:
         "namespaces": len({pod.meta.namespace for pod in fleet.pods}),
         "budgets": len(fleet.budgets),
         "budgets_exhausted": sum(budget.disruptions_allowed <= 0 for budget in fleet.budgets),
-        "allocatable": _sum(node.allocatable for node in fleet.nodes),
-        "requested": _sum(pod.requests for pod in bound),
+        "allocatable": _sum([node.allocatable for node in fleet.nodes]),
+        "requested": _sum([pod.requests for pod in bound]),
     }
 
 
@@ -190,8 +190,11 @@ def _time(instant: Optional[datetime]) -> Optional[str]:
     return None if instant is None else format_instant(instant)
 
 
-def _sum(parts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+def _sum(parts: Sequence[Mapping[str, int]]) -> dict[str, int]:
+    """Pods of one shape share their requests: 50,000 of them are a few hundred different ones."""
     total: Counter[str] = Counter()
-    for part in parts:
-        total.update(part)
+    different = {id(part): part for part in parts}
+    for number, times in Counter(map(id, parts)).items():
+        for name, amount in different[number].items():
+            total[name] += amount * times
     return dict(sorted(total.items()))

@@ -21,6 +21,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.kubernetes
     Subject,
     failure,
     status_of,
+    unreadable,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.kubernetes.paging import (
     read_all,
@@ -75,10 +76,13 @@ class KubernetesCluster:
         path, subject = resource.path(namespace), _subject("list", resource, namespace)
         query = _selectors(label_selector, field_selector)
 
-        def fetch(page: Mapping[str, str]) -> bytes:
-            return self._rest.ask(Request("GET", path, subject, page)).data
+        def open_page(page: Mapping[str, str]) -> Callable[[], bytes]:
+            return self._rest.begin(Request("GET", path, subject, page))
 
-        return read_all(fetch, resource.parse, query)
+        try:
+            return read_all(open_page, resource.parse, query)
+        except ValueError as error:
+            raise unreadable(subject, error) from error
 
     def watch(
         self,
@@ -230,7 +234,7 @@ class KubernetesCluster:
                 }
             ),
         )
-        answer = json.loads(self._rest.ask(request).data)
+        answer = _decoded(self._rest.ask(request), request.subject)
         return bool((answer.get("status") or {}).get("allowed"))
 
     def close(self) -> None:
@@ -248,8 +252,7 @@ class KubernetesCluster:
     def _get_raw(self, resource: Resource[T], name: str, namespace: str) -> dict[str, Any]:
         subject = _subject("get", resource, namespace, name)
         reply = self._rest.ask(Request("GET", resource.path(namespace, name), subject))
-        raw: dict[str, Any] = json.loads(reply.data)
-        return raw
+        return _decoded(reply, subject)
 
     def _write(
         self,
@@ -263,7 +266,7 @@ class KubernetesCluster:
         reads the object: `done(raw)` tells whether it is as the write leaves it."""
         reply = self._rest.send(request)
         if reply.ok:
-            return resource.parse(json.loads(reply.data))
+            return resource.parse(_decoded(reply, request.subject))
         error = _failure(reply, request.subject)
         if not reply.doubtful or not isinstance(error, Conflict):
             raise error
@@ -279,6 +282,14 @@ class KubernetesCluster:
 def _subject(verb: str, resource: Resource[Any], namespace: str = "", name: str = "") -> Subject:
     key = f"{namespace}/{name}" if namespace and name else name
     return Subject(verb, resource.kind, resource.plural, key)
+
+
+def _decoded(reply: Reply, subject: Subject) -> dict[str, Any]:
+    try:
+        raw: dict[str, Any] = json.loads(reply.data)
+    except ValueError as error:
+        raise unreadable(subject, error) from error
+    return raw
 
 
 def _failure(reply: Reply, subject: Subject) -> FleetError:

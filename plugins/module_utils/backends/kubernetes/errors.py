@@ -98,6 +98,14 @@ def _forbidden(message: str, reason: str, subject: Subject) -> Forbidden:
     )
 
 
+def unreadable(subject: Subject, error: ValueError) -> ApiFailure:
+    """For an answer that cannot be parsed: no JSON, or a value that no API server gives."""
+    return ApiFailure(
+        f"The answer to {subject} cannot be read: {error}.",
+        "Check that the server's address leads to a Kubernetes API, past any login page.",
+    )
+
+
 def unreachable(server: str, cause: str, tried: int, subject: Subject, sent: bool) -> Unreachable:
     """`sent`: a write may have reached the server."""
     tries = "" if tried == 1 else f" ({tried} tries)"

@@ -44,8 +44,10 @@ READ_TIMEOUT = 30.0
 WHOLE_TIMEOUT = 180.0
 # Seconds of trying again: a server that has never answered is more probably a wrong address than
 # one that restarts; one that has answered may be in the middle of a control plane upgrade.
+# A 500 may be etcd choosing a leader, or the server's answer for ever to what it cannot digest.
 FIRST_PATIENCE = 10.0
 PATIENCE = 120.0
+PATIENCE_WITH_500 = 20.0
 BACKOFF = Backoff(first=0.2, most=8.0)
 LONGEST_RETRY_AFTER = 30.0
 # Once the run must end, only so many tries: what remains to be written is its own cleaning up.
@@ -161,6 +163,17 @@ class Rest:
             raise failure(last.reply.status, status_of(last.reply.data), request.subject)
         return last.stream
 
+    def begin(self, request: Request) -> Callable[[], bytes]:
+        """Returns as soon as a success has begun to arrive; what it returns reads the body, and
+        sends the request again when that breaks off. Raises as `ask` does. For reads."""
+        response = self.stream(request, READ_TIMEOUT)
+
+        def body() -> bytes:
+            reply = self._complete(response).reply
+            return self.ask(request).data if reply is None else reply.data
+
+        return body
+
     def _persist(self, request: Request, once: Callable[[Access], _Try]) -> _Try:
         """Tries until there is an answer, or no more reason or time to try."""
         doubtful = False
@@ -172,7 +185,7 @@ class Rest:
             doubtful = doubtful or last.trouble in (Trouble.LOST, Trouble.BROKEN)
             pause = self._pause(last, tries)
             spent = self._time.monotonic() - begin
-            if spent + pause > (PATIENCE if self._answered else FIRST_PATIENCE):
+            if spent + pause > self._patience(last):
                 break
             if not self._wait(pause, tries):
                 break
@@ -183,6 +196,11 @@ class Rest:
         if last.reply is None:
             return last
         return replace(last, reply=replace(last.reply, doubtful=doubtful))
+
+    def _patience(self, last: _Try) -> float:
+        if last.reply is not None and last.reply.status == 500:
+            return PATIENCE_WITH_500
+        return PATIENCE if self._answered else FIRST_PATIENCE
 
     def _pause(self, last: _Try, tries: int) -> float:
         pause = BACKOFF.delay(tries - 1, self._share)
