@@ -10,7 +10,7 @@ from ansible.errors import AnsibleFilterError
 
 
 def batches(items: Sequence[Any], batch: Any = "") -> list[list[Any]]:
-    """Returns consecutive batches of at most `batch` items ("2", 2) or share ("25%") of the list."""
+    """Returns consecutive batches of at most `batch` items ("2", 2), or that share ("25%")."""
     if not items:
         return []
     size = _size(str(batch).strip(), len(items))

@@ -111,7 +111,7 @@ def preflight(options: PreflightOptions, cluster: Cluster, run: Run) -> Report:
 def told(findings: Sequence[Finding]) -> list[str]:
     """Returns the findings as a person reads them: level, sentence, remedy.
 
-    Of one kind so many, and then how many more: a cluster of 5,000 pods without budgets is one news.
+    Of one kind so many, then how many more: a cluster of 5,000 pods without budgets is one news.
     """
     lines, kinds = [], Counter[tuple[str, str]]()
     for finding in findings:
