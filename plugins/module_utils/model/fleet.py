@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Iterable, Mapping, Optional
+from typing import Iterable, Mapping, Optional, TypeVar
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.budget import Budget
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.controller import (
@@ -16,6 +16,8 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.controller im
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.node import Node
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.pod import Pod
+
+_Member = TypeVar("_Member")
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,8 @@ class Fleet:
 
     @cached_property
     def _pods_by_owner(self) -> Mapping[str, tuple[Pod, ...]]:
-        return _grouped((pod.meta.owner.uid, pod) for pod in self.pods if pod.meta.owner is not None)
+        owned = ((pod.meta.owner, pod) for pod in self.pods)
+        return _grouped((owner.uid, pod) for owner, pod in owned if owner is not None)
 
     @cached_property
     def _budgets_by_namespace(self) -> Mapping[str, tuple[Budget, ...]]:
@@ -88,8 +91,8 @@ class Fleet:
         return tuple(pod for uid in uids for pod in self._pods_by_owner.get(uid, ()))
 
 
-def _grouped(pairs: Iterable[tuple[str, object]]) -> Mapping[str, tuple]:
-    groups: dict[str, list] = defaultdict(list)
+def _grouped(pairs: Iterable[tuple[str, _Member]]) -> Mapping[str, tuple[_Member, ...]]:
+    groups: dict[str, list[_Member]] = defaultdict(list)
     for key, value in pairs:
         groups[key].append(value)
     return {key: tuple(values) for key, values in groups.items()}

@@ -142,7 +142,7 @@ def _requests_of_shape(shape: _Shape) -> Mapping[str, int]:
 
 
 def _of_pod_level(shape: _Shape) -> _Amounts:
-    _unused, _unused, (asked, allocated, actual, reported), _unused, infeasible = shape
+    _containers, _init, (asked, allocated, actual, reported), _overhead, infeasible = shape
     if not any(_is_pod_level(name) for name, _unused in asked or ()):
         return {}
     lists = [None if infeasible else asked, actual, allocated] if reported else [asked]
@@ -151,7 +151,7 @@ def _of_pod_level(shape: _Shape) -> _Amounts:
 
 
 def _of_containers(shape: _Shape) -> _Amounts:
-    _unused, _unused, (_unused, allocated, actual, _unused), _unused, infeasible = shape
+    _containers, _init, (_asked, allocated, actual, _reported), _overhead, infeasible = shape
     if allocated is None or actual is None:
         held = [_sum(shape, _ALLOCATED), _sum(shape, _ACTUAL)]
     else:
@@ -161,7 +161,7 @@ def _of_containers(shape: _Shape) -> _Amounts:
 
 def _sum(shape: _Shape, view: int) -> _Amounts:
     """Adds one view of all containers up: what they ask for, were allocated, or really have."""
-    containers, init, _unused, _unused, infeasible = shape
+    containers, init, _pod_level, _overhead, infeasible = shape
     total: _Amounts = {}
     for container in containers:
         _add(total, _seen(container, view, infeasible))
