@@ -73,9 +73,15 @@ def _lines(left: Sequence[_Entry], named: bool) -> list[str]:
         detail = entry["detail"].rstrip(".") or entry["code"]
         pods.setdefault((entry["node"], detail), []).append(entry["workload"])
     return [
-        f"{f'{node}  ' if named else ''}{_names(workloads)}: {detail}"
+        f"{f'{node}  ' if named else ''}{_sentence(workloads, detail)}"
         for (node, detail), workloads in pods.items()
     ]
+
+
+def _sentence(workloads: Sequence[str], detail: str) -> str:
+    if detail.startswith(f"{workloads[0]} "):
+        return detail
+    return f"{_names(workloads)}: {detail}"
 
 
 def _names(workloads: Sequence[str]) -> str:

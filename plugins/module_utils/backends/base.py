@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The evenkeel.fleet authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""What execution asks of a backend. The Kubernetes API's client (backends/kubernetes) implements it."""
+"""What execution asks of a backend; backends/kubernetes implements it."""
 
 from __future__ import annotations
 

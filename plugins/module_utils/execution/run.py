@@ -7,7 +7,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Callable
 
-from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.clock import Clock, SystemClock
+from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.clock import (
+    Clock,
+    SystemClock,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.errors import Interrupted
 
 

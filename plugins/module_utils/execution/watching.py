@@ -134,7 +134,14 @@ class Follower(Generic[T]):
             listing = self._cluster.list(self._resource, **self._selection.arguments())
             self._post(Resynced(listing.items))
             self._version = listing.resource_version
-        stream = self._cluster.watch(self._resource, self._version, **self._selection.arguments())
+        selection = self._selection
+        stream = self._cluster.watch(
+            self._resource,
+            self._version,
+            namespace=selection.namespace,
+            label_selector=selection.label_selector,
+            field_selector=selection.field_selector,
+        )
         self._stream = stream
         if self._stopped.is_set():
             stream.close()  # type: ignore[attr-defined]

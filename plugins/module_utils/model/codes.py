@@ -319,9 +319,16 @@ CODES: tuple[Code, ...] = (
         "The workload has fewer Ready replicas than before.",
         "Look at the pods that are named.",
     ),
-    Code("back", "The node is Ready with its DaemonSet pods, after a reboot where one was asked for."),
+    Code(
+        "back",
+        "The node is Ready with its DaemonSet pods, after a reboot where one was asked for.",
+    ),
     Code("node_not_ready", "The node does not exist or is not Ready.", "Look at its kubelet."),
-    Code("not_rebooted", "The node has the boot ID it had before: it did not reboot.", "Reboot it."),
+    Code(
+        "not_rebooted",
+        "The node has the boot ID it had before: it did not reboot.",
+        "Reboot it.",
+    ),
     Code(
         "daemon_pods_not_ready",
         "DaemonSet pods of the node are not Ready.",

@@ -38,7 +38,9 @@ def _parse_text(text: str) -> float:
     if match is None:
         raise ValueError(_problem(text))
     parts = zip(match.groups(), _UNITS)
-    return sum(float(number) * seconds for number, (_unused, seconds) in parts if number is not None)
+    return sum(
+        float(number) * seconds for number, (_unused, seconds) in parts if number is not None
+    )
 
 
 def _not_negative(seconds: float) -> float:

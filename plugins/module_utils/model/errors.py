@@ -16,8 +16,8 @@ FleetError
     Forbidden       403 by RBAC: names the verb and the resource
     Gone            410: a resourceVersion or a continue token is too old (callers list again)
     Conflict        409 on a write with a precondition
-Each carries its fields and a stable `code`; str() is the sentence that a person reads, and names the
-object, the rule and the remedy.
+Each carries its fields and a stable `code`; str() is the sentence that a person reads, and names
+the object, the rule and the remedy.
 """
 
 from __future__ import annotations
@@ -119,7 +119,9 @@ class ApiFailure(FleetError):
 
     code = "api_failure"
 
-    def __init__(self, problem: str, remedy: str = "", *, status: int = 0, reason: str = "") -> None:
+    def __init__(
+        self, problem: str, remedy: str = "", *, status: int = 0, reason: str = ""
+    ) -> None:
         super().__init__(problem, remedy)
         self.status = status
         self.reason = reason

@@ -29,7 +29,7 @@ class Owner:
 
 @dataclass(frozen=True)
 class Metadata:
-    """`namespace` is empty for cluster-scoped objects; identity is the UID, never the name alone."""
+    """`namespace` is empty for cluster-scoped objects. Identity is the UID, never the name."""
 
     namespace: str
     name: str

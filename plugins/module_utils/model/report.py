@@ -36,7 +36,7 @@ class Outcome:
 class Report:
     """The result of a call.
 
-    Done, skipped, pending and failed are four things: carried out (or, in check mode, what would be);
+    Done, skipped, pending and failed are four things: carried out (in check mode: would be);
     rightly left alone; not finished when the call ended; tried and refused for good.
     `failure` is the code for which the task fails, empty when it succeeds. `changed` is what was
     really written, also when the call failed. `diff` maps "before" and "after" to documents.

@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Callable, Generic, Mapping, TypeVar
 
-from ansible_collections.evenkeel.fleet.plugins.module_utils.model.budget import Budget, parse_budget
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.budget import (
+    Budget,
+    parse_budget,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.controller import (
     Autoscaler,
     Controller,

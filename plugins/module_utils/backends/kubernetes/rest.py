@@ -118,6 +118,13 @@ class _Try:
     cause: str = ""
     final: bool = False
 
+    @property
+    def answer(self) -> Reply:
+        """The reply of a try that is known to have one."""
+        if self.reply is None:
+            raise AssertionError("a try without an answer was taken for the last one")
+        return self.reply
+
 
 class Rest:
     """Thread-safe. `stopping()` is true once the run must end."""
@@ -144,9 +151,7 @@ class Rest:
 
     def send(self, request: Request) -> Reply:
         """The server's last answer, whatever its status. Raises Unreachable, Unauthorized."""
-        reply = self._persist(request, lambda access: self._exchange(request, access)).reply
-        assert reply is not None
-        return reply
+        return self._persist(request, lambda access: self._exchange(request, access)).answer
 
     def ask(self, request: Request) -> Reply:
         """The answer of a success; raises the model's error for any other."""
@@ -159,8 +164,8 @@ class Rest:
         """An open response; the caller reads and closes its body. `silence`: its read time-out."""
         last = self._persist(request, lambda access: self._open(request, access, silence))
         if last.stream is None:
-            assert last.reply is not None
-            raise failure(last.reply.status, status_of(last.reply.data), request.subject)
+            reply = last.answer
+            raise failure(reply.status, status_of(reply.data), request.subject)
         return last.stream
 
     def begin(self, request: Request) -> Callable[[], bytes]:
@@ -240,7 +245,7 @@ class Rest:
         import urllib3
 
         try:
-            response = access.pool.urlopen(
+            response = access.pool.request(
                 request.method,
                 access.server + request.target,
                 body=request.body,
@@ -272,7 +277,7 @@ class Rest:
 
     def _body(self, response: Any) -> bytes:
         until = self._time.monotonic() + WHOLE_TIMEOUT
-        chunks = []
+        chunks: list[bytes] = []
         while True:
             chunk = response.read(_CHUNK)
             if not chunk:

@@ -257,5 +257,6 @@ def _event(resource: Resource[Any], message: Any) -> Event:
     """From a follower's event to the machine's."""
     if isinstance(message, Resynced):
         return Listed(resource.kind, tuple(message.items))
-    assert isinstance(message, Changed)
-    return Vanished(message.object) if message.gone else Seen(message.object)
+    if isinstance(message, Changed):
+        return Vanished(message.object) if message.gone else Seen(message.object)
+    raise AssertionError(f"a follower posts no {type(message).__name__}")

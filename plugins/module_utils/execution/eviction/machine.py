@@ -299,6 +299,6 @@ class DrainMachine:
             return
         if hopeless:
             for leaver in waiting:
-                assert leaver.hurdle is not None
-                self.state.fail(leaver, leaver.hurdle.code, leaver.hurdle.detail)
+                if leaver.hurdle is not None:
+                    self.state.fail(leaver, leaver.hurdle.code, leaver.hurdle.detail)
         self.finished = hopeless or self.state.stopped_posting

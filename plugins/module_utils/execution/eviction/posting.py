@@ -17,7 +17,6 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.
     Delete,
     Event,
     Evict,
-    Forget,
     Lost,
     Read,
     ReadPod,
@@ -151,7 +150,6 @@ class Performer:
             if isinstance(command, Restart):
                 restarts.restart(*arguments, self._record, self._now())
             else:
-                assert isinstance(command, Forget)
                 restarts.forget(*arguments)
         except _FATAL as error:
             # A record that a surge left may be met by a user who may not remove it: it stays then.

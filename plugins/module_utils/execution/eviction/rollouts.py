@@ -95,7 +95,8 @@ class Rollouts:
         """Lets the owner's rollout replace this pod. False: that rollout is over already."""
         fleet = self._state.world.fleet(leaver.pod.meta.namespace)
         controller = fleet.controller_of(leaver.pod)
-        assert controller is not None, "policy/surge lets only pods of a Deployment through"
+        if controller is None:
+            raise AssertionError("policy/surge lets only pods of a Deployment through")
         rollout = self._rollouts.setdefault(controller.meta.uid, Rollout(controller, Phase.WANTED))
         leaver.stage, leaver.rolled = Stage.ROLLING, True
         leaver.hurdle = Hurdle("surging", f"waits for the rollout of {controller.key}")
