@@ -23,7 +23,7 @@ class PodShape:
 
     `node`: where they start if it is open; they may move. With `pinned` they may be nowhere else.
     `start_seconds`, `stop_seconds`, `finish_seconds`, `exit_code`, `behaviour` (never-ready,
-    crash-loop, never-stops): see stages/pods.yaml. `spec` is merged over the pod's spec at last.
+    crash-loop, never-stops): see stages/README.md. `spec` is merged over the pod's spec at last.
     """
 
     labels: Mapping[str, str] = field(default_factory=dict)
