@@ -52,11 +52,11 @@ def test_a_refusal_says_that_nothing_was_changed() -> None:
     refused = evicted(
         "Refused, ...",
         "refused",
-        failed=[entry("shop/web-1", "n1", "empty_dir", "needs delete_emptydir_data: true.")],
+        failed=[entry("shop/web-1", "n1", "empty_dir", "shop/web-1 has an emptyDir.")],
     )
     assert obstacles(refused) == [
         "Refused, nothing was changed: 1 pod may not be evicted.",
-        "n1  shop/web-1: needs delete_emptydir_data: true",
+        "n1  shop/web-1 has an emptyDir",
     ]
 
 
