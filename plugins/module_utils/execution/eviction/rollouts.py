@@ -4,8 +4,9 @@
 
 The restart and its record (the annotation `<prefix>surge` on the Deployment) are one write, so a
 run that is killed leaves either neither or both. A later run that finds a record waits for that
-rollout and removes the record; it never restarts a second time. The node must be cordoned, or the
-replacement could land where the old pod is.
+rollout and removes the record; it does not restart a second time, unless a pod that is to leave is
+already of the restarted template: the node was open in between, and that rollout moves nothing any
+more. The node must be cordoned, or the replacement could land where the old pod is.
 """
 
 from __future__ import annotations
@@ -32,13 +33,19 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.
     DrainState,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.controller import Controller
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.fleet import Fleet
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.pod import Pod
 
 RECORD = "surge"
+# Of a ReplicaSet: the number of its template among all that its Deployment has had.
+REVISION = "deployment.kubernetes.io/revision"
 
 
 class Phase(Enum):
-    """WANTED -> ASKED -> ROLLING -> FORGETTING -> OVER."""
+    """WANTED -> ASKED -> ROLLING -> FORGETTING -> OVER; with a void record VOID -> CLEARING first."""
 
+    VOID = "void"
+    CLEARING = "clearing"
     WANTED = "wanted"
     ASKED = "asked"
     ROLLING = "rolling"
@@ -46,15 +53,23 @@ class Phase(Enum):
     OVER = "over"
 
 
+# The phase that follows a request which was carried out, and the one that asks for it again.
+_DONE = {Phase.CLEARING: Phase.WANTED, Phase.ASKED: Phase.ROLLING, Phase.FORGETTING: Phase.OVER}
+_AGAIN = {Phase.CLEARING: Phase.VOID, Phase.ASKED: Phase.WANTED, Phase.FORGETTING: Phase.ROLLING}
+
+
 @dataclass
 class Rollout:
     """One Deployment's restart; `controller` is its state when the rollout was planned.
 
+    adopted: a dead run began it. void: the record of one that replaces no pod any more.
     recorded: the watch has shown the record, so the counts it shows are of the new rollout.
     """
 
     controller: Controller
     phase: Phase
+    adopted: bool = False
+    void: str = ""
     recorded: bool = False
     tries: int = 0
     not_before: float = 0.0
@@ -78,6 +93,28 @@ def left_over(controller: Controller, prefix: str, nodes: Iterable[str]) -> bool
         return False
 
 
+def is_restarted(pod: Pod, controller: Controller, fleet: Fleet) -> bool:
+    """Is this pod of the Deployment's newest template? False while that is not sure."""
+    owner = pod.meta.owner
+    sets = [
+        each
+        for each in fleet.controllers
+        if each.meta.owner is not None and each.meta.owner.uid == controller.meta.uid
+    ]
+    newest = max(sets, key=_revision, default=None)
+    return (
+        controller.observed
+        and newest is not None
+        and owner is not None
+        and owner.uid == newest.meta.uid
+    )
+
+
+def _revision(replica_set: Controller) -> int:
+    text = replica_set.meta.annotations.get(REVISION, "")
+    return int(text) if text.isdigit() else 0
+
+
 class Rollouts:
     """All restarts of one call, by the Deployment's UID."""
 
@@ -89,7 +126,7 @@ class Rollouts:
         """Takes over what a dead run left: called once, before the first decision."""
         for controller in controllers:
             if left_over(controller, self._state.prefix, self._state.targets):
-                self._rollouts[controller.meta.uid] = Rollout(controller, Phase.ROLLING)
+                self._rollouts[controller.meta.uid] = Rollout(controller, Phase.ROLLING, True)
 
     def join(self, leaver: Leaver) -> bool:
         """Lets the owner's rollout replace this pod. False: that rollout is over already."""
@@ -98,6 +135,9 @@ class Rollouts:
         if controller is None:
             raise AssertionError("policy/surge lets only pods of a Deployment through")
         rollout = self._rollouts.setdefault(controller.meta.uid, Rollout(controller, Phase.WANTED))
+        if rollout.adopted and is_restarted(leaver.pod, controller, fleet):
+            rollout.adopted, rollout.phase = False, Phase.VOID
+            rollout.void = controller.meta.annotations[self._state.prefix + RECORD]
         leaver.stage, leaver.rolled = Stage.ROLLING, True
         leaver.hurdle = Hurdle("surging", f"waits for the rollout of {controller.key}")
         return rollout.phase not in (Phase.FORGETTING, Phase.OVER)
@@ -115,19 +155,19 @@ class Rollouts:
     def answered(self, answer: Restarted, now: float) -> None:
         """A restart or the removal of its record was carried out, or was not."""
         rollout = self._rollouts[answer.uid]
-        asked = rollout.phase is Phase.ASKED
+        asked = rollout.phase
         if not answer.problem:
             self._state.wrote = True
-            rollout.phase = Phase.ROLLING if asked else Phase.OVER
+            rollout.phase = _DONE[asked]
             rollout.tries = 0
             return
         rollout.tries += 1
         if rollout.tries < TRIES:
             rollout.not_before = now + FIRST_DELAY * 2 ** (rollout.tries - 1)
-            rollout.phase = Phase.WANTED if asked else Phase.ROLLING
+            rollout.phase = _AGAIN[asked]
             return
         rollout.phase = Phase.OVER
-        if asked:
+        if asked is not Phase.FORGETTING:
             for leaver in self._pods_of(rollout):
                 self._state.fail(leaver, "surge_failed", answer.problem)
 
@@ -140,15 +180,19 @@ class Rollouts:
 
     def _next(self, rollout: Rollout) -> Optional[Command]:
         meta = rollout.controller.meta
-        if rollout.phase is Phase.WANTED:
+        if rollout.phase in (Phase.VOID, Phase.WANTED):
             if self._state.stopped_posting:
                 return None
+            if rollout.phase is Phase.VOID:
+                rollout.phase = Phase.CLEARING
+                return Forget(meta.uid, meta.namespace, meta.name)
             rollout.phase = Phase.ASKED
             return Restart(meta.uid, meta.namespace, meta.name)
         if rollout.phase is not Phase.ROLLING:
             return None
         seen = self._state.world.controller(meta.namespace, meta.uid)
-        recorded = seen is not None and self._state.prefix + RECORD in seen.meta.annotations
+        record = "" if seen is None else seen.meta.annotations.get(self._state.prefix + RECORD, "")
+        recorded = record not in ("", rollout.void)
         if seen is None or (rollout.recorded and not recorded):
             # Deleted, or another run saw it through: nothing is left to remove.
             rollout.phase = Phase.OVER

@@ -15,6 +15,15 @@ from tests.unit.execution.eviction.drained import PREFIX, Drained
 N1 = node("n1", cordoned=True)
 WEB = controller("web", replicas=3, max_surge=1, max_unavailable=0)
 WEB_SET = controller("web-6b", kind="ReplicaSet", owner=WEB)
+OLD_SET, NEW_SET = (
+    controller(
+        f"web-{number}",
+        kind="ReplicaSet",
+        owner=WEB,
+        annotations={"deployment.kubernetes.io/revision": str(number)},
+    )
+    for number in (9, 10)
+)
 DB = controller("db", kind="StatefulSet", replicas=3)
 RECORD = json.dumps({"nodes": ["n1"], "run": "dead", "since": "2026-11-30T21:00:00Z"})
 
@@ -27,8 +36,12 @@ def db(name, node, **kwargs):
     return pod(name, node=node, owner=DB, **kwargs)
 
 
-def marked(deployment, **kwargs):
-    meta = replace(deployment.meta, annotations={PREFIX + "surge": RECORD})
+def restarted(name):
+    return pod(name, node="n1", owner=NEW_SET)
+
+
+def marked(deployment, record=RECORD, **kwargs):
+    meta = replace(deployment.meta, annotations={PREFIX + "surge": record})
     return replace(deployment, meta=meta, **kwargs)
 
 
@@ -102,11 +115,48 @@ def test_surge_restarts_the_owner_once_and_evicts_nothing():
 
 
 def test_surge_a_second_runner_waits_for_the_recorded_restart_and_clears_it():
-    drain = Drained(N1, marked(WEB, updated_replicas=1), WEB_SET, web("a"), fragile="surge")
+    old = pod("a", node="n1", owner=OLD_SET)
+    drain = Drained(N1, marked(WEB, updated_replicas=1), OLD_SET, NEW_SET, old, fragile="surge")
     assert drain.acts() == []
     assert not drain.finished
     drain.gone("a").seen(marked(WEB))
     assert drain.acts() == ["forget web"]
+
+
+def test_surge_a_recorded_restart_that_replaces_nothing_any_more_is_cleared_and_begun_anew():
+    # Killed after its restart, then an exit: the restarted pods came to the node when it was open.
+    drain = Drained(N1, marked(WEB), OLD_SET, NEW_SET, restarted("a"), fragile="surge")
+    assert drain.acts() == ["forget web"]
+    drain.restarted(WEB)
+    assert drain.acts() == ["restart web"]
+    drain.restarted(WEB)
+    # The watch is behind: it shows the old record, and then none. Neither ends the new rollout.
+    drain.seen(marked(WEB)).gone("a")
+    assert drain.acts() == []
+    drain.seen(WEB)
+    assert drain.acts() == []
+    drain.seen(marked(WEB, record=RECORD.replace("dead", "us")))
+    assert drain.acts() == ["forget web"]
+    drain.restarted(WEB).acts()
+    assert drain.finished
+    assert drain.outcomes() == {"done": {"a": "surged"}}
+
+
+def test_surge_a_void_record_that_cannot_be_cleared_fails_its_pods():
+    drain = Drained(N1, marked(WEB), OLD_SET, NEW_SET, restarted("a"), fragile="surge")
+    for _unused in range(6):
+        assert drain.acts() == ["forget web"]
+        drain.restarted(WEB, "etcd is full").wait(60)
+    drain.acts()
+    assert drain.outcomes() == {"failed": {"a": "surge_failed"}}
+
+
+def test_surge_a_restart_that_its_deployment_has_not_seen_yet_is_waited_for():
+    drain = Drained(
+        N1, marked(WEB, observed=False), OLD_SET, NEW_SET, restarted("a"), fragile="surge"
+    )
+    assert drain.acts() == []
+    assert not drain.finished
 
 
 @pytest.mark.parametrize("fragile", ["evict", "defer", "surge"])
