@@ -94,6 +94,15 @@ options:
         next act. This is how a request that is withdrawn elsewhere stops a drain.
     type: dict
     default: {}
+  status_annotation:
+    description:
+      - Key of an annotation that says on each node, while the call works, how many pods are still there and what they wait
+        for, so that C(kubectl describe node) shows it.
+      - It is written when it changes, at most every 10 seconds for each node, and removed once nothing is waited for. A call
+        that ends early leaves the last line. It does not count as a change, and where it cannot be written the call goes on.
+      - Nothing is written when this is empty, and in check mode.
+    type: str
+    default: ''
   wait:
     description:
       - Waits until the pods are gone, and until their volumes are detached from the node.
@@ -330,6 +339,7 @@ MODULE = Module(
             "disable_eviction": {"type": "bool", "default": False},
             "fenced": {"type": "bool", "default": False},
             "allow_last": {"type": "bool", "default": False},
+            "status_annotation": {"type": "str", "default": ""},
         },
         CONSENT,
         PACE,

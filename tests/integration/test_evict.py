@@ -365,6 +365,49 @@ def test_an_open_node_is_drained_with_a_warning(space: Space, cluster: Cluster) 
     assert f"Node {first} is not cordoned" in report.msg
 
 
+def test_the_node_says_what_it_waits_for_and_nothing_once_it_is_empty(
+    space: Space, cluster: Cluster
+) -> None:
+    first = one_of_two_nodes(space)
+    space.deployment("web", 2, node=first, stop_seconds=6, start_seconds=4)
+    space.budget("web", max_unavailable=1)
+    space.wait_running()
+    space.cordon(first)
+    key = "example.com/waits-for"
+
+    def line() -> str:
+        return str(space.node(first)["metadata"]["annotations"].get(key, ""))
+
+    background = InBackground(lambda: drain(cluster, first, status_annotation=key))
+    space.wait(line, "a line on the node", 30)
+
+    assert line() == (
+        "2 pod(s) still on this node: 1 terminating,"
+        f" 1 waiting for a budget ({space.namespace}/web)"
+    )
+    assert by_code(background.result()) == {"done": ["evicted"] * 2}
+    assert line() == ""
+    assert len([write for write in space.writes("runner") if write.resource == "nodes"]) <= 4
+
+
+def test_a_node_that_may_not_be_written_is_told_of_once_and_emptied_all_the_same(
+    space: Space, tmp_path: Path
+) -> None:
+    first = one_of_two_nodes(space)
+    space.deployment("web", 1, node=first, stop_seconds=6)
+    space.wait_running()
+    space.cordon(first)
+    listener = Listener()
+    roles = tmp_path / "roles.yml"
+    roles.write_text(READER + EVICTOR, encoding="utf-8")
+
+    with cluster_of(space, "evictor", roles=roles) as limited:
+        report = drain(limited, first, status_annotation="example.com/x", progress=listener)
+
+    assert by_code(report) == {"done": ["evicted"]}
+    assert len([text for text in listener.texts() if "could not be written" in text]) == 1
+
+
 def test_requests_are_about_one_per_pod(space: Space, cluster: Cluster) -> None:
     first = one_of_two_nodes(space)
     for number in range(10):
@@ -421,4 +464,13 @@ rules:
   - apiGroups: ["", apps, policy, autoscaling, storage.k8s.io]
     resources: ["*"]
     verbs: [get, list, watch]
+"""
+
+EVICTOR = """
+  - apiGroups: [""]
+    resources: [pods/eviction]
+    verbs: [create]
+  - apiGroups: [coordination.k8s.io]
+    resources: [leases]
+    verbs: [get, list, create, update, patch, delete]
 """

@@ -22,6 +22,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.
     Listed,
     Now,
     Seen,
+    Told,
     Vanished,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.machine import (
@@ -39,6 +40,9 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.snapshot import (
     Snapshot,
+)
+from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.status import (
+    StatusAnnotation,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.summary import (
     report,
@@ -99,17 +103,21 @@ class Drain:
         self._locks = locks
         self._inbox: Inbox[Any] = Inbox()
         self._teller = Teller()
+        self._status = StatusAnnotation(self._state, run.clock.monotonic())
         limit = self._state.options.wait_timeout
         self._deadline = run.clock.monotonic() + limit if limit > 0 else None
 
     def run(self) -> Report:
         followers = [self._follow(resource) for resource in self._collections()]
-        posts = Posts(SLOTS, self._inbox, self._performer())
+        performer = self._performer()
+        posts = Posts(SLOTS, self._inbox, performer)
         failure, problem = "", ""
         try:
             self._set_fences()
             self._loop(posts)
             self._lift_fences()
+            for line in self._status.last(self._now()):
+                self._take_in(ANSWERS, performer(line))
         except FleetError as error:
             failure, problem = error.code, f"{error} {RESUME}"
             self._take_last_answers()
@@ -123,7 +131,7 @@ class Drain:
         while True:
             self._check()
             commands = self._machine.decide(self._now())
-            self._submit(commands, posts)
+            self._submit([*commands, *self._status.due(self._now())], posts)
             for progress in self._teller.news(self._state, self._now()):
                 self._run.progress(progress)
             if self._machine.finished:
@@ -170,7 +178,11 @@ class Drain:
     def _take_in(self, tag: Any, message: Any) -> None:
         if isinstance(message, FleetError):
             raise message
-        if tag == ANSWERS:
+        if isinstance(message, Told):
+            complaint = self._status.answered(message)
+            if complaint:
+                self._run.progress(Progress(message.node, complaint))
+        elif tag == ANSWERS:
             self._machine.observe(message, self._now())
         elif isinstance(message, Failed):
             if message.final:
@@ -230,6 +242,7 @@ class Drain:
             self._run.prefix + RECORD,
             record_of(self._state.targets, self._run.holder, since),
             lambda: format_instant(clock.now()),
+            self._state.options.status_annotation,
         )
 
     # The out-of-service taint

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Mapping, Optional, Union
 
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.node import Node
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.pod import Pod
 
 
@@ -79,7 +80,15 @@ class Restarted:
     problem: str = ""
 
 
-Event = Union[Seen, Vanished, Listed, Answered, Lost, Read, Restarted]
+@dataclass(frozen=True)
+class Told:
+    """The answer to a Tell; "" is success. It is no business of the machine's."""
+
+    node: str
+    problem: str = ""
+
+
+Event = Union[Seen, Vanished, Listed, Answered, Lost, Read, Restarted, Told]
 
 
 @dataclass(frozen=True)
@@ -121,4 +130,15 @@ class Forget:
     name: str
 
 
-Command = Union[Evict, Delete, ReadPod, Restart, Forget]
+@dataclass(frozen=True)
+class Tell:
+    """Write on a node, in the annotation status_annotation, what it waits for; "" removes it.
+
+    node: its newest known state.
+    """
+
+    node: Node
+    text: str
+
+
+Command = Union[Evict, Delete, ReadPod, Restart, Forget, Tell]

@@ -30,6 +30,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.
     Restart,
     Restarted,
     Seen,
+    Tell,
     Vanished,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.leaver import (
@@ -117,6 +118,8 @@ class DrainMachine:
         """The nodes whose locks must be ours for this command."""
         if isinstance(command, (Evict, Delete)):
             return [command.pod.node]
+        if isinstance(command, Tell):
+            return [command.node.name]
         return sorted(self.state.targets) if isinstance(command, Restart) else []
 
     def withdraw(self, command: Command) -> None:

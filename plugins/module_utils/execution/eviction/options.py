@@ -27,6 +27,7 @@ class EvictOptions:
     allow. wait_timeout: seconds, 0 is no limit. only_while: annotations that each node must keep,
     with their values: when one goes or changes, the run stops before its next act.
     fenced: the user states that the nodes are switched off.
+    status_annotation: key of the annotation that says on each node what it waits for; "" is none.
     """
 
     selection: NodeSelection
@@ -45,6 +46,7 @@ class EvictOptions:
     fenced: bool = False
     allow_last: bool = False
     only_while: Mapping[str, str] = field(default_factory=dict)
+    status_annotation: str = ""
 
     def consent(self, prefix: str) -> Consent:
         """What policy/consent judges by. Raises InvalidOption for a selector it cannot read."""

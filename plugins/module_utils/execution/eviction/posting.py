@@ -22,6 +22,8 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.
     ReadPod,
     Restart,
     Restarted,
+    Tell,
+    Told,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.errors import (
     ApiFailure,
@@ -31,7 +33,14 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.errors import
     Unauthorized,
     Unreachable,
 )
-from ansible_collections.evenkeel.fleet.plugins.module_utils.model.resources import PODS
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.resources import (
+    NODES,
+    PODS,
+)
+from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.node_edit import (
+    NodeEdit,
+    operations,
+)
 
 # Where the answers of our own requests come from, in the inbox that the watches share.
 ANSWERS = "answers"
@@ -75,6 +84,7 @@ class Performer:
     """Turns a command into requests, and their end into an event.
 
     key: the annotation that records a restart, record: its value; now(): RFC 3339.
+    status_key: the annotation of nodes that says what they wait for.
     Raises what no other pod would fare better with (Forbidden, Unauthorized).
     """
 
@@ -85,12 +95,14 @@ class Performer:
         key: str,
         record: str,
         now: Callable[[], str],
+        status_key: str = "",
     ) -> None:
         self._cluster = cluster
         self._grace = grace_period_seconds
         self._key = key
         self._record = record
         self._now = now
+        self._status_key = status_key
 
     def __call__(self, command: Command) -> Event:
         if isinstance(command, Evict):
@@ -99,6 +111,8 @@ class Performer:
             return self._delete(command)
         if isinstance(command, ReadPod):
             return self._read(command)
+        if isinstance(command, Tell):
+            return self._tell(command)
         return self._roll(command)
 
     def _evict(self, command: Evict) -> Event:
@@ -143,6 +157,17 @@ class Performer:
             raise
         except ApiFailure as error:
             return Read(meta.uid, None, str(error))
+
+    def _tell(self, command: Tell) -> Told:
+        """What cannot be told must not keep a drain from its work: no error leaves this."""
+        meta = command.node.meta
+        raw = {"metadata": {"uid": meta.uid, "annotations": dict(meta.annotations)}}
+        edit = NodeEdit({self._status_key: command.text or None})
+        try:
+            self._cluster.patch(NODES, meta.name, operations(raw, edit))
+        except FleetError as error:
+            return Told(meta.name, str(error))
+        return Told(meta.name)
 
     def _roll(self, command: Any) -> Event:
         arguments = (self._cluster, command.namespace, command.name, command.uid, self._key)
