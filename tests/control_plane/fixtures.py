@@ -48,8 +48,13 @@ def plane(
 
 @pytest.fixture
 def space(plane: Plane, tmp_path: Path) -> Iterator[Space]:
-    """Nodes, namespaces and users of this test only; taken away at its end."""
+    """Nodes, namespaces and users of this test only; taken away at its end.
+
+    Another node stands by, or whether a test's nodes are the cluster's last ones would depend on
+    which other tests run.
+    """
     made = Space(plane, tmp_path)
+    made.stand_by()
     try:
         yield made
     finally:

@@ -10,9 +10,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from . import objects
-from .api import STRATEGIC_MERGE_PATCH, Document
+from .api import STRATEGIC_MERGE_PATCH, ApiError, Document
 from .plane import Plane
 from .space_base import NODES, SpaceBase, is_ready
+
+STANDBY = "standby"
 
 
 class SpaceNodes(SpaceBase):
@@ -59,6 +61,25 @@ class SpaceNodes(SpaceBase):
         # The node lifecycle controller takes its own taint away a moment later.
         self.wait(lambda: not any(_not_ready_taint(self.node(name)) for name in names), "no taint")
         return names
+
+    def stand_by(self) -> None:
+        """Sees to it that the cluster has a node of nobody's space, Ready and open, for good."""
+        document = objects.node(
+            STANDBY,
+            STANDBY,
+            labels={},
+            cpu="1",
+            memory="1Gi",
+            pods=1,
+            control_plane=False,
+            kubelet_version="v1.37.2",
+        )
+        try:
+            self.api.create(NODES, document)
+        except ApiError as error:
+            if error.status != 409:
+                raise
+        self.wait(lambda: is_ready(self.node(STANDBY)), "a node stands by")
 
     def node(self, name: str) -> Document:
         return self.api.get(f"{NODES}/{name}")

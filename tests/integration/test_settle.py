@@ -118,6 +118,11 @@ def test_a_workload_that_was_deleted_before_has_settled(space: Space, cluster: C
     assert found(report) == [(f"{space.namespace}/never", "owner_gone")]
 
 
+def unschedulable(pod: dict[str, Any]) -> bool:
+    conditions = pod["status"].get("conditions", ())
+    return any(condition.get("reason") == "Unschedulable" for condition in conditions)
+
+
 def test_a_timeout_names_the_pods_and_why_no_node_takes_them(
     space: Space, cluster: Cluster
 ) -> None:
@@ -125,6 +130,7 @@ def test_a_timeout_names_the_pods_and_why_no_node_takes_them(
     space.deployment("web", 1, cpu="1500m")
     space.wait_running()
     space.scale("web", 2)
+    space.wait(lambda: any(map(unschedulable, space.pods("web"))), "the scheduler has tried")
     report = waited(cluster, workloads=(workload(space, "web", 2),), wait_timeout=3)
     assert report.failure == "timeout"
     assert found(report) == [(f"{space.namespace}/web", "replicas_not_ready")]
