@@ -78,9 +78,10 @@ def _budget_turn(state: DrainState, leaver: Leaver, now: Now) -> Optional[Hurdle
     pod = leaver.pod
     views = state.ledger.views(state.budgets_of(pod), now.mono)
     prediction = predict(pod, views)
-    if prediction.kind is Kind.WAITS:
-        # How many pods the owners want takes a look at every pod: only where it may matter.
-        prediction = predict(pod, views, max(state.world.wanted(budget) for budget in views))
+    if prediction.kind in (Kind.WAITS, Kind.NEVER) and len(views) == 1:
+        # How many pods there will be takes a look at every pod: only where it may matter. It tells
+        # both ways: a pod that is missing for now must not make of "wait" a "never".
+        prediction = predict(pod, views, state.world.attainable(views[0]))
     if prediction.kind is Kind.NEVER:
         detail = f"{prediction.reason} {prediction.remedy}"
         return Hurdle(prediction.code, detail, for_good=True)

@@ -18,8 +18,9 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.pod import Po
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.storage import VolumeAttachment
 from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.disruption import (
     UnhealthyPod,
+    attainable_pods,
+    counts_scale,
     unhealthy_pods,
-    wanted_pods,
 )
 
 # The type of each kind that is followed; all others are Controllers.
@@ -92,11 +93,13 @@ class World:
             )
         return found
 
-    def wanted(self, budget: Budget) -> int:
-        """How many pods the owners behind a budget want; 0 when that is not known."""
+    def attainable(self, budget: Budget) -> Optional[int]:
+        """How many of the budget's pods there will be once nothing is going on; None where its own
+        status is what counts."""
+        if counts_scale(budget):
+            return None
         fleet = self.fleet(budget.meta.namespace)
-        wanted = wanted_pods(self._selected(budget, fleet), fleet.controller_by_uid)
-        return wanted or 0
+        return attainable_pods(self._selected(budget, fleet), fleet.controller_by_uid)
 
     def unhealthy(self, budget: Budget) -> tuple[UnhealthyPod, ...]:
         """The budget's pods that are not healthy: what everybody is waiting for."""
