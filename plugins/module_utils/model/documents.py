@@ -158,21 +158,22 @@ def autoscaler_document(autoscaler: Autoscaler) -> Document:
 
 def summary_document(fleet: Fleet) -> Document:
     """Counts of the fleet; `requested` is of pods that have a node and have not finished."""
-    bound = [pod for pod in fleet.pods if pod.node and not pod.finished]
+    active = [pod for pod in fleet.pods if not pod.finished]
+    bound = [pod.requests for pod in active if pod.node]
     return {
         "nodes": len(fleet.nodes),
         "nodes_ready": sum(node.is_ready for node in fleet.nodes),
         "nodes_unschedulable": sum(node.unschedulable for node in fleet.nodes),
         "pods": len(fleet.pods),
-        "pods_ready": sum(pod.ready for pod in fleet.pods),
-        "pods_unscheduled": sum(not pod.node and not pod.finished for pod in fleet.pods),
-        "pods_terminating": sum(pod.terminating for pod in fleet.pods),
-        "pods_finished": sum(pod.finished for pod in fleet.pods),
+        "pods_ready": len([pod for pod in fleet.pods if pod.ready]),
+        "pods_unscheduled": len(active) - len(bound),
+        "pods_terminating": len([pod for pod in fleet.pods if pod.terminating]),
+        "pods_finished": len(fleet.pods) - len(active),
         "namespaces": len({pod.meta.namespace for pod in fleet.pods}),
         "budgets": len(fleet.budgets),
         "budgets_exhausted": sum(budget.disruptions_allowed <= 0 for budget in fleet.budgets),
         "allocatable": _sum([node.allocatable for node in fleet.nodes]),
-        "requested": _sum([pod.requests for pod in bound]),
+        "requested": _sum(bound),
     }
 
 

@@ -8,6 +8,8 @@ import re
 from datetime import datetime, timezone
 from functools import lru_cache
 
+# What nearly every time of an API object looks like.
+_WHOLE_SECONDS = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z\Z")
 # Python 3.9 and 3.10 read neither "Z" nor nanoseconds with datetime.fromisoformat.
 _RFC3339 = re.compile(
     r"(\d{4}-\d{2}-\d{2})[Tt](\d{2}:\d{2}:\d{2})(?:\.(\d+))?([Zz]|[+-]\d{2}:\d{2})\Z"
@@ -21,6 +23,8 @@ def parse_instant(text: str) -> datetime:
     Raises ValueError for anything else, a time without an offset included. Remembered, because the
     pods of one rollout share their seconds.
     """
+    if _WHOLE_SECONDS.match(text):
+        return datetime.fromisoformat(f"{text[:-1]}+00:00")
     match = _RFC3339.match(text)
     if match is None:
         raise ValueError(f"not an RFC 3339 time: {text!r}")

@@ -53,7 +53,8 @@ LONGEST_RETRY_AFTER = 30.0
 # Once the run must end, only so many tries: what remains to be written is its own cleaning up.
 TRIES_WHEN_STOPPING = 3
 _RENEWALS = 2
-_CHUNK = 1 << 20
+# A page of 500 pods fits: read in one piece, it is copied least.
+_CHUNK = 1 << 24
 _BROKEN_STATUS = (500, 502, 503, 504)
 
 
