@@ -70,11 +70,12 @@ def parse_pod(raw: Mapping[str, Any]) -> Pod:
     meta = parse_metadata(raw)
     volumes = spec.get("volumes") or ()
     grace = spec.get("terminationGracePeriodSeconds")
+    node = spec.get("nodeName") or ""
     return built(
         Pod,
         {
             "meta": meta,
-            "node": spec.get("nodeName") or "",
+            "node": node,
             "phase": status.get("phase", ""),
             "ready": condition_status(status, "Ready") == "True",
             "waiting": _waiting_reason(status),
@@ -82,6 +83,7 @@ def parse_pod(raw: Mapping[str, Any]) -> Pod:
             "claims": tuple(_claims(meta.name, volumes)),
             "requests": effective_requests(raw),
             "grace_period_seconds": 30 if grace is None else int(grace),
+            "unschedulable": "" if node else _scheduling_problem(status),
         },
     )
 

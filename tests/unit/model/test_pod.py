@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import pytest
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.objects import Owner
@@ -50,6 +52,20 @@ def test_a_pod_has_what_a_drain_asks_of_it():
     assert (dict(found.requests), found.grace_period_seconds) == ({"cpu": 100}, 0)
     assert found.meta.owner == Owner("apps/v1", "ReplicaSet", "web-abc", "rs")
     assert found.meta.annotations == {"a": "b"}
+
+
+def test_a_pod_that_no_node_takes_says_why_in_the_schedulers_words():
+    why = "0/3 nodes are available: 3 Insufficient cpu."
+    condition = {"type": "PodScheduled", "status": "False", "message": why}
+    pending = raw_pod(status={"phase": "Pending", "conditions": [condition]})
+    assert parse_pod(pending).unschedulable == why
+    assert parse_pod(raw_pod({"nodeName": "n1"})).unschedulable == ""
+
+
+def test_what_is_built_without_its_constructor_lacks_no_field():
+    found = parse_pod(raw_pod())
+    for built in (found, found.meta):
+        assert set(vars(built)) == {field.name for field in fields(built)}
 
 
 def test_an_empty_pod_is_neither_ready_nor_anywhere():
