@@ -125,12 +125,6 @@ timeline:
   type: list
   elements: dict
   sample: [{seconds: 0.3, node: worker-1, text: "prod (https://api.example.com:6443)", done: 0, total: 0}]
-lines:
-  description: The same in words, a line for each node.
-  returned: success
-  type: list
-  elements: str
-  sample: ["worker-1: InMaintenance, 0 pods left, cordoned by maintenance."]
 nodes:
   description: Where each node stands, by name.
   returned: success
@@ -190,7 +184,7 @@ lines:
   returned: success
   type: list
   elements: str
-  sample: ["worker-1: InMaintenance, 0 pod(s) left, cordoned by maintenance."]
+  sample: ["worker-1: InMaintenance, 0 pods left, cordoned by maintenance."]
 """
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.maintenance_info import (

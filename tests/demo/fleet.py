@@ -42,7 +42,8 @@ class Fleet:
                 kubelet_version="v1.37.2",
             )
             self._api.create("/api/v1/nodes", document)
-        self._wait(lambda: all(is_ready(self.node(name)) for name in NODES))
+        # A node is Ready a moment before its taint is taken away.
+        self._wait(lambda: all(_takes_pods(self.node(name)) for name in NODES))
         self._api.create("/api/v1/namespaces", {"metadata": {"name": NAMESPACE}})
         # web's replacements take 6 s to be Ready: its budget is what the drain waits for.
         self._deploy("web", 3, start_seconds=6, stop_seconds=1)
@@ -94,3 +95,7 @@ class Fleet:
             if time.monotonic() > deadline:
                 raise TimeoutError("the fleet of the demo did not come up")
             time.sleep(0.1)
+
+
+def _takes_pods(node: Document) -> bool:
+    return is_ready(node) and not node["spec"].get("taints")

@@ -88,12 +88,13 @@ def _described(fleet: Fleet) -> list[str]:
     shown = [f"{key}: {value}" for key, value in annotations.items() if key.startswith(ours)]
     pods = fleet.pods(DRAINED)
     lines = [f"Name:           {DRAINED}"]
-    lines += [f"{'Annotations:' if not i else '':<16}{line}" for i, line in enumerate(sorted(shown))]
+    titles = ["Annotations:", *[""] * len(shown)]
+    lines += [f"{title:<16}{line}" for title, line in zip(titles, sorted(shown))]
     lines += [f"Unschedulable:  {str(bool(node['spec'].get('unschedulable'))).lower()}"]
     lines += [f"Pods:           {', '.join(pods) or 'none'}"]
     for event in fleet.events(DRAINED):
         lines += [f"Event:          {event['type']}  {event['reason']}  {event['message']}"]
-    return [line if len(line) <= screen.WIDTH else line[: screen.WIDTH - 3] + "..." for line in lines]
+    return [screen.cut(line) for line in lines]
 
 
 if __name__ == "__main__":

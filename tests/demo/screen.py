@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The evenkeel.fleet authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""What the demo shows: narration, commands, and of Ansible's output the lines that tell something."""
+"""What the demo shows: narration, commands, and the lines of Ansible that tell something."""
 
 from __future__ import annotations
 
@@ -41,7 +41,17 @@ def command(text: str) -> None:
 
 def wrapped(line: str, indent: str) -> str:
     """Long lines go on below their own text, not below the frame."""
-    return textwrap.fill(line, WIDTH, initial_indent=indent, subsequent_indent=indent + "         ")
+    return textwrap.fill(
+        line,
+        WIDTH,
+        initial_indent=indent,
+        subsequent_indent=indent + " " * 9,
+        break_on_hyphens=False,
+    )
+
+
+def cut(line: str) -> str:
+    return line if len(line) <= WIDTH else line[: WIDTH - 3] + "..."
 
 
 def show(lines: Iterable[str]) -> None:

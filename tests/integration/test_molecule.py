@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The evenkeel.fleet authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""The molecule scenarios, on a node of the control plane: check, converge, idempotence, verify, exit."""
+"""The molecule scenarios, on a node of the control plane."""
 
 from __future__ import annotations
 

@@ -80,7 +80,8 @@ def test_batches_with_hooks_and_exit_never_hold_more_nodes_than_asked(
 
     batches = [",".join(nodes[:2]), ",".join(nodes[2:])]
     told = (tmp_path / "told").read_text(encoding="utf-8").splitlines()
-    assert told == [f"{name} {batch}" for batch in batches for name in ("before", "during", "after")]
+    hooks = ("before", "during", "after")
+    assert told == [f"{name} {batch}" for batch in batches for name in hooks]
     assert max(counts) == 2
     assert len(ran.named("Wait until what moved")) == 2
     assert all(clean(space, node) for node in nodes)
