@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.control_plane.space import Space
 from tests.control_plane.users import documents
