@@ -19,6 +19,10 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.
     Hurdle,
     Leaver,
 )
+from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.ledger import (
+    FIRST_PAUSE,
+    LONGEST_PAUSE,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.state import (
     DrainState,
 )
@@ -92,8 +96,16 @@ def _read_it(_state: DrainState, _leaver: Leaver, _verdict: EvictionVerdict, _no
 
 
 def _budget(state: DrainState, leaver: Leaver, verdict: EvictionVerdict, now: Now) -> bool:
-    """Its budgets close until the watch tells more; then the order decides anew who goes."""
-    state.ledger.refused(state.budgets_of(leaver.pod), leaver.seen, now.mono)
+    """Its budgets close until the watch tells more; then the order decides anew who goes.
+
+    Where what is known of the budgets would let it pass again at once (none is known, or the pod
+    is not Ready), the pod itself pauses, twice as long each time.
+    """
+    budgets = state.budgets_of(leaver.pod)
+    state.ledger.refused(budgets, leaver.seen, now.mono)
+    if not budgets or not leaver.pod.ready:
+        leaver.not_before = now.mono + min(LONGEST_PAUSE, FIRST_PAUSE * 2**leaver.denials)
+        leaver.denials += 1
     detail = f"waits for PDB {verdict.name}: {verdict.text}"
     leaver.hold(Hurdle("budget_exhausted", detail), now.mono)
     return False
@@ -101,7 +113,7 @@ def _budget(state: DrainState, leaver: Leaver, verdict: EvictionVerdict, now: No
 
 def _throttled(state: DrainState, leaver: Leaver, verdict: EvictionVerdict, now: Now) -> bool:
     """The server asks this user, not this pod, to slow down."""
-    pause = BREATHER if verdict.retry_after is None else verdict.retry_after
+    pause = max(BREATHER, verdict.retry_after or 0.0)
     state.paused_until = max(state.paused_until, now.mono + pause)
     leaver.hold(Hurdle("throttled", f"the API server asked for a pause of {pause:g} s"), now.mono)
     return False

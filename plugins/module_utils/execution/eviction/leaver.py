@@ -57,6 +57,8 @@ class Leaver:
     accepted: the API took our eviction or deletion. lost: an answer to it never came.
     vanished: the watch showed that it is gone.
     not_before: Clock.monotonic() before which it is not tried again; tries: how often that was.
+    denials: refusals by budgets that nothing explained, in a row.
+    refusal: what stands against its eviction since it was judged again.
     seen: the ledger's count of budget events when it was posted.
     waiting_since: Clock.monotonic() when it began to wait for what it waits for.
     bucket: the report's list that `outcome` belongs to.
@@ -72,9 +74,11 @@ class Leaver:
     vanished: bool = False
     not_before: float = 0.0
     tries: int = 0
+    denials: int = 0
     seen: int = 0
     waiting_since: float = 0.0
     hurdle: Optional[Hurdle] = None
+    refusal: Optional[Hurdle] = None
     bucket: str = ""
     outcome: Optional[Outcome] = None
 
@@ -85,6 +89,11 @@ class Leaver:
     @property
     def node(self) -> str:
         return self.pod.node
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Where pods of its kind come back to: its node, and its owner or its own name."""
+        return self.node, self.owner or self.pod.key
 
     @property
     def settled(self) -> bool:

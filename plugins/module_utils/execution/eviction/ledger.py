@@ -61,6 +61,12 @@ class Ledger:
             uid for uid in account.charged if self._names.get(uid) in budget.disrupted_pods
         }
 
+    def known(self, budget: Budget) -> Optional[Budget]:
+        """The last state of this very budget that was observed."""
+        account = self._accounts.get(budget.key)
+        same = account is not None and account.budget.meta.uid == budget.meta.uid
+        return account.budget if account is not None and same else None
+
     def forget(self, budget: Budget) -> None:
         self._accounts.pop(budget.key, None)
 

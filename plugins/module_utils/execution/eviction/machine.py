@@ -15,6 +15,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.arrivals import (
     admit,
     arrive,
+    judge_again,
     waits_for_rollout,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.events import (
@@ -88,7 +89,7 @@ class DrainMachine:
             leaver = admit(self.state, verdict, now.mono)
             self._enter(leaver)
             if leaver is not None:
-                self.state.began_with[(leaver.node, leaver.owner)] += 1
+                self.state.began_with[leaver.place] += 1
 
     def observe(self, event: Event, now: Now) -> None:
         """Takes one event in. The order of events of one collection matters, no other does."""
@@ -150,40 +151,77 @@ class DrainMachine:
     # What the watches tell
 
     def _seen(self, item: Any, now: Now) -> None:
+        if isinstance(item, Budget):
+            known = self.state.ledger.known(item)
+            self.state.ledger.observe(item)
+            self.state.world.put(item)
+            if known is None or known.selector != item.selector:
+                self._judge_namespace_again(item.meta.namespace)
+            return
         self.state.world.put(item)
         if isinstance(item, Pod):
             self._pod_seen(item, now)
-        elif isinstance(item, Budget):
-            self.state.ledger.observe(item)
         elif isinstance(item, Node):
             self._node_seen(item, now)
+        elif isinstance(item, Controller) and item.kind == "DaemonSet":
+            self._take_in(list(self.state.early.values()), now)
 
     def _vanished(self, item: Any, now: Now) -> None:
         self.state.world.drop(item)
         if isinstance(item, Pod):
-            leaver = self.state.leavers.get(item.meta.uid)
-            if leaver is not None:
-                leaver.vanished = True
-                self._close(leaver, now)
-            self.state.skipped.pop(item.meta.uid, None)
+            self._pod_vanished(item.meta.uid, now)
         elif isinstance(item, Budget):
             self.state.ledger.forget(item)
+            self._judge_namespace_again(item.meta.namespace)
         elif isinstance(item, Node):
             self._node_gone(item, now)
+
+    def _pod_vanished(self, uid: str, now: Now) -> None:
+        self.state.skipped.pop(uid, None)
+        self.state.early.pop(uid, None)
+        leaver = self.state.leavers.get(uid)
+        if leaver is None:
+            return
+        leaver.vanished = True
+        if leaver.bucket == "failed":
+            # Somebody saw to it: nothing of it is left to fail for.
+            self.state.depart(leaver, now.mono)
+        self._close(leaver, now)
 
     def _pod_seen(self, pod: Pod, now: Now) -> None:
         leaver = self.state.leavers.get(pod.meta.uid)
         if leaver is None:
-            if pod.node in self.state.targets and pod.meta.uid not in self.state.skipped:
-                self._enter(arrive(self.state, pod, self._consent, now.mono))
+            self._take_in([pod], now)
             return
         if leaver.settled:
             return
-        leaver.pod = pod
+        before, leaver.pod = leaver.pod, pod
+        if _identity(before) != _identity(pod):
+            self._judge_again(leaver)
         if pod.finished and leaver.accepted:
             self.state.depart(leaver, now.mono)
         elif pod.terminating and leaver.stage is Stage.WAITING:
             leaver.leave(now.mono)
+
+    def _take_in(self, pods: Iterable[Pod], now: Now) -> None:
+        """Judges those of these pods that are on a target node and were not judged before."""
+        for pod in pods:
+            known = pod.meta.uid in self.state.leavers or pod.meta.uid in self.state.skipped
+            if pod.node in self.state.targets and not known:
+                self.state.early.pop(pod.meta.uid, None)
+                self._enter(arrive(self.state, pod, self._consent, now.mono))
+
+    def _judge_namespace_again(self, namespace: str) -> None:
+        """A budget came, went or selects other pods."""
+        for leaver in list(self.state.unsettled()):
+            if leaver.pod.meta.namespace == namespace:
+                self._judge_again(leaver)
+
+    def _judge_again(self, leaver: Leaver) -> None:
+        if leaver.stage is Stage.WAITING:
+            judge_again(self.state, leaver, self._consent)
+            if leaver.refusal is None and leaver.uid in self.state.leavers:
+                self._enter(leaver)
 
     def _node_seen(self, node: Node, now: Now) -> None:
         target = self.state.targets.get(node.name)
@@ -193,7 +231,9 @@ class DrainMachine:
             self._abandon(target.name, now)
         else:
             # C25: whoever opens it meanwhile is not fought; the report warns.
-            target.cordoned = node.unschedulable
+            was_open, target.cordoned = not target.cordoned, node.unschedulable
+            if was_open and target.cordoned:
+                self._take_in(self.state.world.pods_on(node.name), now)
 
     def _node_gone(self, node: Node, now: Now) -> None:
         target = self.state.targets.get(node.name)
@@ -305,3 +345,8 @@ class DrainMachine:
                 if leaver.hurdle is not None:
                     self.state.fail(leaver, leaver.hurdle.code, leaver.hurdle.detail)
         self.finished = hopeless or self.state.stopped_posting
+
+
+def _identity(pod: Pod) -> tuple[Any, ...]:
+    """What a pod is judged by and can change while it runs."""
+    return pod.meta.owner, pod.meta.labels, pod.meta.annotations

@@ -62,6 +62,12 @@ def _stopping(state: DrainState, leaver: Leaver, now: Now) -> Hurdle:
             f"{format_instant(until)}; once the machine is off for certain, state that it is"
             " fenced (fenced: true)",
         )
+    if until is not None and now.wall > until + OVERDUE:
+        return Hurdle(
+            "terminating_past_grace",
+            f"{meta.key} should have stopped at {format_instant(until)}: look for a finalizer on"
+            " it, a volume that does not unmount, or a kubelet that hangs",
+        )
     grace = meta.deletion_grace_seconds
     limit = "" if grace is None else f" (grace period {grace} s)"
     return Hurdle("terminating", f"{meta.key} is stopping{limit}")

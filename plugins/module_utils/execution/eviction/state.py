@@ -65,7 +65,8 @@ class DrainState:
     last_departure: when a pod last left, None before the first.
     stopped_posting: on_refusal=fail_fast met a failure. wrote: something was really written.
     began_with, evicted_before: how many pods of an owner were on a node when the call began, and
-    how many left it since, by (node, owner).
+    how many left it since, by Leaver.place.
+    early: pods of DaemonSets that the watch has not shown yet, by UID.
     volumes: the PersistentVolume bound to a claim, by "namespace/claim".
     """
 
@@ -77,6 +78,7 @@ class DrainState:
     volumes: Mapping[str, str] = field(default_factory=dict)
     leavers: dict[str, Leaver] = field(default_factory=dict)
     skipped: dict[str, Outcome] = field(default_factory=dict)
+    early: dict[str, Pod] = field(default_factory=dict)
     owners: dict[str, Moved] = field(default_factory=dict)
     began_with: Counter[tuple[str, str]] = field(default_factory=Counter)
     evicted_before: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -134,7 +136,7 @@ class DrainState:
         self.wrote = self.wrote or leaver.accepted
         code = self._departure(leaver)
         leaver.settle("done", self.action, code, DEPARTURES.get(code, ""))
-        self.evicted_before[(leaver.node, leaver.owner)] += 1
+        self.evicted_before[leaver.place] += 1
 
     def accept(self, leaver: Leaver, now: float) -> None:
         """The API took the eviction."""

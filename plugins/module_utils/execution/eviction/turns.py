@@ -33,7 +33,8 @@ _NAMED = 3
 def hurdle_of(state: DrainState, leaver: Leaver, now: Now) -> Optional[Hurdle]:
     """Returns what holds this waiting pod back, or None when its eviction may be posted now."""
     return (
-        _delayed(state, leaver, now)
+        leaver.refusal
+        or _delayed(state, leaver, now)
         or _no_room(state)
         or _owner_turn(state, leaver)
         or _budget_turn(state, leaver, now)

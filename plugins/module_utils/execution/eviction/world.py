@@ -77,6 +77,11 @@ class World:
     def node(self, name: str) -> Optional[Node]:
         return self._shelf(Node, "").get(name)
 
+    def pods_on(self, node: str) -> list[Pod]:
+        """Of all namespaces: a look at every pod."""
+        shelves = self._shelves[Pod].values()
+        return [pod for shelf in shelves for pod in shelf.values() if pod.node == node]
+
     def attachments(self) -> Iterable[VolumeAttachment]:
         return self._shelf(VolumeAttachment, "").values()
 

@@ -54,3 +54,173 @@ def test_c11_pods_of_an_owner_that_is_not_known_count_themselves():
     drain = Drained(N1, at_least(2, expected=2, healthy=2), *pods)
     drain.acts()
     assert drain.outcomes() == {"failed": {"a": "budget_allows_none"}}
+
+
+def test_pods_whose_budget_is_deleted_leave_one_at_a_time_from_then_on():
+    guard = budget("web", selects=APP, max_unavailable=0, healthy=3, expected=3)
+    drain = Drained(N1, WEB, BUSY, OPEN_ELSEWHERE, guard, busy("x"), web("a"), web("b"), web("c"))
+    assert drain.acts() == ["evict x"]
+    drain.vanished(guard)
+    assert drain.acts() == ["evict a"]
+    drain.accept("a")
+    assert drain.acts() == []
+    assert drain.outcomes()["pending"]["b"] == "one_at_a_time"
+
+
+def test_pods_that_a_new_budget_covers_leave_as_it_allows():
+    drain = Drained(N1, WEB, web("a"), web("b"), web("c"))
+    assert drain.acts() == ["evict a"]
+    drain.seen(budget("web", selects=APP, max_unavailable=2, allowed=2, healthy=3, expected=3))
+    assert drain.acts() == ["evict b", "evict c"]
+
+
+@pytest.mark.parametrize(
+    ("fragile", "bucket", "code"),
+    [("defer", "skipped", "deferred"), ("refuse", "failed", "no_budget")],
+)
+def test_what_becomes_fragile_meanwhile_is_treated_as_the_option_says(fragile, bucket, code):
+    guard = budget("web", selects=APP, max_unavailable=1, healthy=2, desired=2, expected=3)
+    drain = Drained(N1, WEB, guard, web("a"), web("b"), web("c"), fragile=fragile)
+    assert drain.acts() == []
+    drain.vanished(guard).acts()
+    assert drain.finished
+    assert drain.outcomes() == {bucket: dict.fromkeys("abc", code)}
+
+
+def test_a_budget_that_is_deleted_and_made_again_refuses_nothing_for_good():
+    guard = budget("web", selects=APP, max_unavailable=1, healthy=2, desired=2, expected=3)
+    drain = Drained(
+        N1, WEB, BUSY, OPEN_ELSEWHERE, guard, busy("x"), web("a"), web("b"), fragile="refuse"
+    )
+    assert drain.acts() == ["evict x"]
+    drain.vanished(guard).acts()
+    drain.seen(replace(guard, disruptions_allowed=1, current_healthy=3))
+    assert drain.acts() == ["evict a"]
+
+
+# --- pods and their owners -----------------------------------------------------------------
+
+OPEN_ELSEWHERE = budget("x", selects={"app": "x"}, max_unavailable=1, allowed=1, healthy=2)
+BUSY = controller("x", kind="ReplicaSet", replicas=2)
+
+
+def busy(name):
+    """A pod that may leave at once."""
+    return pod(name, owner=BUSY, labels={"app": "x"}, ready=False)
+
+
+def shut():
+    return budget("web", selects=APP, max_unavailable=1, healthy=2, desired=2, expected=3)
+
+
+@pytest.mark.parametrize(
+    ("force", "expected"), [(False, {"failed": {"a": "unmanaged"}}), (True, {})]
+)
+def test_c06_a_pod_that_loses_its_owner_meanwhile_needs_the_consent_too(force, expected):
+    drain = Drained(N1, WEB, shut(), web("a"), web("b", node="n3"), force=force)
+    assert drain.acts() == []
+    drain.seen(web("a", owner=None)).seen(replace(shut(), disruptions_allowed=1))
+    assert drain.acts() == (["evict a"] if force else [])
+    assert {key: found for key, found in drain.outcomes().items() if key == "failed"} == expected
+
+
+def test_a_pod_that_is_relabelled_out_of_the_selection_stays():
+    drain = Drained(N1, WEB, shut(), web("a"), web("b", node="n3"), pod_selector="app=web")
+    assert drain.acts() == []
+    drain.seen(web("a", labels={"app": "debug"}))
+    assert drain.acts() == []
+    assert drain.finished
+    assert drain.outcomes() == {"skipped": {"a": "out_of_scope"}}
+
+
+def test_a_refused_pod_that_somebody_deletes_is_gone_in_the_report():
+    drain = Drained(N1, WEB, OPEN, web("a"), web("b"), web("c", node="n3"))
+    drain.acts()
+    drain.refuse("a", 403, 'admission webhook "guard.example" denied the request: no')
+    drain.gone("a").leave("b").acts()
+    assert drain.outcomes() == {"done": {"a": "already_gone", "b": "evicted"}}
+    assert drain.report().failure == ""
+
+
+def test_bare_pods_that_somebody_makes_again_on_the_node_are_refused_in_the_end():
+    def bare(number):
+        return pod("bare", uid=f"bare-{number}")
+
+    drain = Drained(N1, bare(0), pod("other"), force=True)
+    assert drain.acts() == ["evict bare", "evict other"]
+    drain.leave("other")
+    for number in (1, 2, 3):
+        drain.leave("bare").seen(bare(number)).acts()
+    assert drain.outcomes()["failed"] == {"bare": "comes_back"}
+
+
+AGENT = controller("agent", kind="DaemonSet")
+
+
+def test_a_daemonsets_pod_that_is_seen_before_its_daemonset_is_no_orphan():
+    drain = Drained(N1, WEB, OPEN, web("a"), ignore_daemonsets=True, force=True)
+    drain.acts()
+    drain.seen(pod("agent-1", owner=AGENT))
+    assert drain.acts() == []
+    drain.seen(AGENT)
+    assert drain.acts() == []
+    drain.leave("a").acts()
+    assert drain.outcomes() == {"done": {"a": "evicted"}, "skipped": {"agent-1": "daemonset_pod"}}
+
+
+# --- nodes ---------------------------------------------------------------------------------
+
+
+def test_c25_pods_that_came_while_the_node_was_open_join_when_it_is_closed_again():
+    drain = Drained(N1, WEB, OPEN, web("a"), web("z", node="n3"))
+    drain.acts()
+    drain.seen(node("n1")).seen(web("late"))
+    assert drain.acts() == []
+    drain.seen(N1)
+    assert drain.acts() == ["evict late"]
+
+
+# --- the API -------------------------------------------------------------------------------
+
+
+def test_a_pause_of_no_seconds_is_a_pause_all_the_same():
+    drain = Drained(N1, WEB, OPEN, web("a"), web("z", node="n3"))
+    drain.acts()
+    drain.refuse("a", 429, "slow down", retry_after=0)
+    assert drain.acts() == []
+    assert drain.wait(1).acts() == ["evict a"]
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        pytest.param((web("a"), web("z", node="n3")), id="by-a-budget-that-was-not-shown-yet"),
+        pytest.param(
+            (
+                budget("web", selects=APP, max_unavailable=1, unhealthy_policy="AlwaysAllow"),
+                web("a", ready=False),
+            ),
+            id="of-a-pod-that-is-not-ready",
+        ),
+    ],
+)
+def test_a_refusal_that_nothing_explains_is_tried_again_with_growing_pauses(members):
+    drain = Drained(N1, WEB, *members)
+    posted = []
+    for second in range(60):
+        if drain.acts() == ["evict a"]:
+            posted.append(second)
+            drain.refuse_by_budget("a")
+        drain.wait(1)
+    assert posted == [0, 1, 3, 7, 15, 31]
+
+
+# --- stopping ------------------------------------------------------------------------------
+
+
+def test_a_pod_that_is_past_its_grace_on_a_node_that_works_says_where_to_look():
+    drain = Drained(N1, WEB, OPEN, web("a"), web("z", node="n3"))
+    drain.acts()
+    drain.accept("a").seen(terminating(drain.pods["a"])).wait(60)
+    assert drain.outcomes() == {"pending": {"a": "terminating_past_grace"}}
+    assert "finalizer" in drain.report().pending[0].detail
