@@ -293,3 +293,26 @@ def test_absent_takes_away_the_out_of_service_taint_that_a_drain_left(
     assert put(cluster, "absent", n1).changed
     assert space.node(n1)["spec"]["taints"] == [mine]
     assert not put(cluster, "absent", n1).changed
+
+
+@pytest.mark.parametrize("may", [True, False])
+def test_leaving_removes_what_a_dead_run_recorded_of_a_surge_where_the_user_may(
+    space: Space, may: bool
+) -> None:
+    n1 = space.nodes(1)[0]
+    space.deployment("web", 1)
+    path = space.path("apps/v1", "deployments", "web")
+    record = {PREFIX + "surge": f'{{"nodes": ["{n1}"], "run": "dead", "since": ""}}'}
+    space.api.patch(path, {"metadata": {"annotations": record}})
+    roles = {} if may else {"roles": Path("docs/rbac/maintenance-exit.yml")}
+
+    def records() -> list[str]:
+        annotations = space.api.get(path)["metadata"]["annotations"]
+        return [key for key in annotations if key.startswith(PREFIX)]
+
+    with cluster_of(space, "leaver", **roles) as cluster:
+        assert put(cluster, "absent", n1, check_mode=True).changed is may
+        assert len(records()) == 1
+        assert put(cluster, "absent", n1).changed is may
+        assert len(records()) == (0 if may else 1)
+        assert not (may and put(cluster, "absent", n1).changed)

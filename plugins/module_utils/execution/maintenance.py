@@ -16,6 +16,9 @@ from typing import Callable, Sequence
 from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.base import Cluster
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.chosen import choose
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction import fencing
+from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.restarts import (
+    forget_left_over,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.node_events import (
     record_event,
 )
@@ -75,17 +78,20 @@ def maintenance(options: MaintenanceOptions, cluster: Cluster, run: Run) -> Repo
             "state", f"{options.state!r} is not a state.", f"Use one of {', '.join(STATES)}."
         )
     _fleet, nodes = choose(options.selection, cluster)
-    lifted = options.state == "absent" and _lift_fences(nodes, cluster, run)
+    cleared = options.state == "absent" and _clear_drains(nodes, cluster, run)
     rule = Rule("maintenance", _judge(options, run), partial(_tell, cluster, run))
     report = write_nodes(nodes, rule, cluster, run)
-    return replace(report, changed=report.changed or lifted)
+    return replace(report, changed=report.changed or cleared)
+
+
+def _clear_drains(nodes: Sequence[Node], cluster: Cluster, run: Run) -> bool:
+    """Before the record of the maintenance goes, so that a killed exit is finished by the next."""
+    lifted = _lift_fences(nodes, cluster, run)
+    return forget_left_over(nodes, cluster, run) or lifted
 
 
 def _lift_fences(nodes: Sequence[Node], cluster: Cluster, run: Run) -> bool:
-    """A drain that ended early leaves its out-of-service taint: no pod could start there again.
-
-    Before the record goes, so that a killed exit is finished by the next one.
-    """
+    """A drain that ended early leaves its out-of-service taint: no pod could start there again."""
     fenced = [node for node in nodes if fencing.is_fenced(node, run.prefix)]
     if run.check_mode:
         return bool(fenced)

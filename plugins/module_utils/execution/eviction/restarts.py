@@ -7,10 +7,16 @@ from __future__ import annotations
 from typing import Any, Mapping, Sequence
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.base import Cluster
+from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.rollouts import (
+    RECORD,
+    left_over,
+)
+from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.run import Run
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.errors import (
     Conflict,
     NotFound,
 )
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.node import Node
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.resources import (
     DEPLOYMENTS,
     Raw,
@@ -35,25 +41,25 @@ Operations = Sequence[Mapping[str, Any]]
 
 def restart(
     cluster: Cluster, namespace: str, name: str, uid: str, key: str, record: str, at: str
-) -> None:
-    """Restarts once: with a record on the Deployment another run did so, and nothing is written.
+) -> bool:
+    """Restarts once: with a record on the Deployment another run did so, and False is returned.
 
     Raises NotFound when the Deployment, or the one with this UID, is gone.
     """
     for _attempt in range(_ATTEMPTS):
         raw = _read(cluster, namespace, name, uid)
         if key in (raw["metadata"].get("annotations") or {}):
-            return
+            return False
         try:
             cluster.patch(DEPLOYMENTS, name, restarting(raw, key, record, at), namespace=namespace)
-            return
+            return True
         except Conflict as error:
             conflict = error
     raise conflict
 
 
-def forget(cluster: Cluster, namespace: str, name: str, uid: str, key: str) -> None:
-    """Removes the record; whoever removed it, or the Deployment, before did the same."""
+def forget(cluster: Cluster, namespace: str, name: str, uid: str, key: str) -> bool:
+    """Removes the record; False when somebody removed it, or the Deployment, before."""
     try:
         raw = _read(cluster, namespace, name, uid)
         found = (raw["metadata"].get("annotations") or {}).get(key)
@@ -61,8 +67,29 @@ def forget(cluster: Cluster, namespace: str, name: str, uid: str, key: str) -> N
             path = _annotation("/metadata/annotations", key)
             patch = [_test(path, found), {"op": "remove", "path": path}]
             cluster.patch(DEPLOYMENTS, name, patch, namespace=namespace)
+            return True
     except (NotFound, Conflict):
         pass
+    return False
+
+
+def forget_left_over(nodes: Sequence[Node], cluster: Cluster, run: Run) -> bool:
+    """Removes what dead runs recorded of restarts that should empty these nodes.
+
+    The rollouts themselves go on: the deployment controller sees them through. Returns whether
+    there was anything. A user who may not do this leaves the records, as one who may never have
+    surged: the next surge takes them over.
+    """
+    if not all(cluster.allowed(verb, DEPLOYMENTS) for verb in ("list", "get", "patch")):
+        return False
+    names = [node.name for node in nodes]
+    found = [
+        each.meta for each in cluster.list(DEPLOYMENTS).items if left_over(each, run.prefix, names)
+    ]
+    if not run.check_mode:
+        for meta in found:
+            forget(cluster, meta.namespace, meta.name, meta.uid, run.prefix + RECORD)
+    return bool(found)
 
 
 def restarting(raw: Raw, key: str, record: str, at: str) -> Operations:

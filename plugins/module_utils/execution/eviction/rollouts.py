@@ -39,10 +39,14 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.pod import Po
 RECORD = "surge"
 # Of a ReplicaSet: the number of its template among all that its Deployment has had.
 REVISION = "deployment.kubernetes.io/revision"
+# Seconds that the garbage collector is given for the pods of a deleted Deployment.
+AFTERLIFE = 30.0
+# A line names so many pods that a rollout waits for.
+_NAMED = 3
 
 
 class Phase(Enum):
-    """WANTED -> ASKED -> ROLLING -> FORGETTING -> OVER; with a void record VOID -> CLEARING first."""
+    """WANTED -> ASKED -> ROLLING -> FORGETTING -> OVER; a void record: VOID -> CLEARING -> WANTED."""
 
     VOID = "void"
     CLEARING = "clearing"
@@ -62,8 +66,9 @@ _AGAIN = {Phase.CLEARING: Phase.VOID, Phase.ASKED: Phase.WANTED, Phase.FORGETTIN
 class Rollout:
     """One Deployment's restart; `controller` is its state when the rollout was planned.
 
-    adopted: a dead run began it. void: the record of one that replaces no pod any more.
+    adopted: another run began it. void: the record of one that replaces no pod any more.
     recorded: the watch has shown the record, so the counts it shows are of the new rollout.
+    lost: the Deployment was deleted; its pods are given until not_before to go with it.
     """
 
     controller: Controller
@@ -71,6 +76,7 @@ class Rollout:
     adopted: bool = False
     void: str = ""
     recorded: bool = False
+    lost: bool = False
     tries: int = 0
     not_before: float = 0.0
 
@@ -138,7 +144,8 @@ class Rollouts:
         if rollout.adopted and is_restarted(leaver.pod, controller, fleet):
             rollout.adopted, rollout.phase = False, Phase.VOID
             rollout.void = controller.meta.annotations[self._state.prefix + RECORD]
-        leaver.stage, leaver.rolled = Stage.ROLLING, True
+        leaver.stage = Stage.ROLLING
+        leaver.rolled = rollout.phase is Phase.ROLLING
         leaver.hurdle = Hurdle("surging", f"waits for the rollout of {controller.key}")
         return rollout.phase not in (Phase.FORGETTING, Phase.OVER)
 
@@ -148,7 +155,7 @@ class Rollouts:
             command
             for rollout in self._rollouts.values()
             if now >= rollout.not_before
-            for command in [self._next(rollout)]
+            for command in [self._next(rollout, now)]
             if command is not None
         ]
 
@@ -157,9 +164,13 @@ class Rollouts:
         rollout = self._rollouts[answer.uid]
         asked = rollout.phase
         if not answer.problem:
-            self._state.wrote = True
+            self._state.wrote = self._state.wrote or answer.wrote
             rollout.phase = _DONE[asked]
             rollout.tries = 0
+            if asked is Phase.ASKED:
+                rollout.adopted = not answer.wrote
+                for leaver in self._pods_of(rollout):
+                    leaver.rolled = True
             return
         rollout.tries += 1
         if rollout.tries < TRIES:
@@ -174,11 +185,21 @@ class Rollouts:
     def unfinished(self) -> list[Rollout]:
         return [each for each in self._rollouts.values() if each.phase is not Phase.OVER]
 
+    @property
+    def under_way(self) -> bool:
+        """Has a request no answer yet?"""
+        return any(each.phase in _AGAIN for each in self._rollouts.values())
+
+    def withdraw(self, uid: str) -> None:
+        """The request was not sent after all."""
+        rollout = self._rollouts[uid]
+        rollout.phase = _AGAIN[rollout.phase]
+
     def wakes_at(self, now: float) -> Optional[float]:
         later = [each.not_before for each in self.unfinished() if each.not_before > now]
         return min(later) if later else None
 
-    def _next(self, rollout: Rollout) -> Optional[Command]:
+    def _next(self, rollout: Rollout, now: float) -> Optional[Command]:
         meta = rollout.controller.meta
         if rollout.phase in (Phase.VOID, Phase.WANTED):
             if self._state.stopped_posting:
@@ -193,29 +214,95 @@ class Rollouts:
         seen = self._state.world.controller(meta.namespace, meta.uid)
         record = "" if seen is None else seen.meta.annotations.get(self._state.prefix + RECORD, "")
         recorded = record not in ("", rollout.void)
-        if seen is None or (rollout.recorded and not recorded):
-            # Deleted, or another run saw it through: nothing is left to remove.
-            rollout.phase = Phase.OVER
+        if seen is None:
+            self._deleted(rollout, now)
+            return None
+        if rollout.recorded and not recorded:
+            # Another run saw it through: nothing is left to remove. It may have begun before these
+            # nodes were closed, and its new pods be here.
+            again = self._newcomers(rollout, seen)
+            rollout.phase = Phase.WANTED if again else Phase.OVER
+            rollout.recorded = False
             return None
         # Before the record shows, the counts are those of before the restart.
         rollout.recorded = recorded
         if recorded and self._complete(rollout, seen):
             rollout.phase = Phase.FORGETTING
             return Forget(meta.uid, meta.namespace, meta.name)
+        if recorded:
+            self._look_at_pods(rollout, seen, record)
         return None
+
+    def _deleted(self, rollout: Rollout, now: float) -> None:
+        """Its pods go with the Deployment, a moment later; but they may have been made orphans."""
+        pods = self._pods_of(rollout)
+        if pods and not rollout.lost:
+            rollout.lost, rollout.not_before = True, now + AFTERLIFE
+            return
+        rollout.phase = Phase.OVER
+        for leaver in pods:
+            detail = f"{rollout.controller.key} was deleted, and {leaver.pod.key} was not."
+            self._state.fail(leaver, "surge_failed", detail)
+
+    def _look_at_pods(self, rollout: Rollout, seen: Controller, record: str) -> None:
+        """Pods of the new template on the node: no rollout of this restart moves them any more."""
+        newcomers = self._newcomers(rollout, seen)
+        if newcomers and not rollout.adopted:
+            for leaver in newcomers:
+                self._state.fail(leaver, "comes_back", came_back(leaver))
+        elif newcomers and _is_complete(seen):
+            rollout.adopted, rollout.recorded = False, False
+            rollout.phase, rollout.void = Phase.VOID, record
+        fleet = self._state.world.fleet(seen.meta.namespace)
+        hurdle = Hurdle("surging", rolling_words(seen, fleet))
+        for leaver in self._pods_of(rollout):
+            leaver.hurdle = hurdle
+
+    def _newcomers(self, rollout: Rollout, seen: Controller) -> list[Leaver]:
+        fleet = self._state.world.fleet(seen.meta.namespace)
+        return [
+            leaver
+            for leaver in self._pods_of(rollout)
+            if not leaver.pod.terminating and is_restarted(leaver.pod, seen, fleet)
+        ]
 
     def _complete(self, rollout: Rollout, seen: Controller) -> bool:
         """The old pods are gone from the nodes and all replicas run the new template."""
-        return (
-            seen.observed
-            and seen.updated_replicas >= seen.replicas
-            and seen.available_replicas >= seen.replicas
-            and not self._pods_of(rollout)
-        )
+        return _is_complete(seen) and not self._pods_of(rollout)
 
     def _pods_of(self, rollout: Rollout) -> list[Leaver]:
         return [
             leaver
             for leaver in self._state.unsettled()
-            if leaver.rolled and leaver.owner == rollout.controller.key
+            if leaver.stage is Stage.ROLLING and leaver.owner == rollout.controller.key
         ]
+
+
+def came_back(leaver: Leaver) -> str:
+    return (
+        f"{leaver.owner} was restarted to leave {leaver.node} and its new pod is there again: it"
+        " tolerates the cordon. Remove that toleration."
+    )
+
+
+def rolling_words(seen: Controller, fleet: Fleet) -> str:
+    """waits for the rollout of Deployment shop/web (1 of 2 updated, ...; shop/web-3 (not Ready))"""
+    if seen.paused:
+        return f"waits for the rollout of {seen.key}, which is paused: resume it"
+    facts = [
+        f"{seen.updated_replicas} of {seen.replicas} updated, {seen.available_replicas} available"
+    ]
+    fresh = (pod for pod in fleet.replicas_of(seen) if is_restarted(pod, seen, fleet))
+    unready = [pod for pod in fresh if not (pod.ready or pod.terminating or pod.finished)]
+    facts += [
+        f"{pod.key} ({pod.unschedulable or pod.waiting or 'not Ready'})" for pod in unready[:_NAMED]
+    ]
+    return f"waits for the rollout of {seen.key} ({'; '.join(facts)})"
+
+
+def _is_complete(seen: Controller) -> bool:
+    return (
+        seen.observed
+        and seen.updated_replicas >= seen.replicas
+        and seen.available_replicas >= seen.replicas
+    )
