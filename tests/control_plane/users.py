@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -115,8 +116,8 @@ class Users:
     def _bind(self, user: str, subject: Document, manifest: Path) -> None:
         """Roles under names of this space, so that tests do not share them; bindings of the
         manifest name other subjects and are left out."""
-        for document in yaml.safe_load_all(manifest.read_text()):
-            kind = (document or {}).get("kind")
+        for document in documents(manifest):
+            kind = document.get("kind")
             if kind not in ("ClusterRole", "Role"):
                 continue
             metadata = document["metadata"]
@@ -159,6 +160,15 @@ class Users:
         }
         self._api.create(path, document)
         self.created.append(f"{path}/{name}")
+
+
+def documents(manifest: Path) -> Iterator[Document]:
+    """The objects of a manifest, those in a List one by one."""
+    for document in yaml.safe_load_all(manifest.read_text()):
+        if document and document.get("kind") == "List":
+            yield from document["items"]
+        elif document:
+            yield document
 
 
 def _user_name(subject: Document) -> str:
