@@ -12,7 +12,7 @@ from typing import Any
 
 from ansible_collections.evenkeel.fleet import plugins
 from tests.control_plane.objects import SPACE_LABEL
-from tests.control_plane.space import LEASES, Space, is_ready
+from tests.control_plane.space import LEASES, Space
 
 from .hook import Hook
 from .playing import Playing
@@ -146,7 +146,8 @@ class Scenario:
 
     def _wrong_anyway(self) -> list[str]:
         wrong = []
-        for node in self.space.api.list("/api/v1/nodes", labelSelector=f"{SPACE_LABEL}={self.space.id}"):
+        own = f"{SPACE_LABEL}={self.space.id}"
+        for node in self.space.api.list("/api/v1/nodes", labelSelector=own):
             name = node["metadata"]["name"]
             keys = {taint["key"] for taint in node["spec"].get("taints", [])} - {UNSCHEDULABLE}
             if keys:

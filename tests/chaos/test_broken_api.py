@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The evenkeel.fleet authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""The API server answers with errors, breaks off, stalls and forgets; the run ends well all the same."""
+"""The API server answers with errors, breaks off, stalls and forgets; the run still ends well."""
 
 from __future__ import annotations
 

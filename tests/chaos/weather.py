@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The evenkeel.fleet authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""Bad days of an API server, drawn from a seed: what happens to request number n is always the same.
+"""Bad days of an API server, drawn from a seed: the same for request number n each time.
 
 One request in eight suffers. Whatever an overloaded server, a proxy in front of it or a network may
 do is among it, and for each fault the client cannot tell whether a write was carried out, it
