@@ -37,10 +37,10 @@ def write_snapshot(path: str, fleet: Fleet, *, dry: bool) -> bool:
     would. A reader sees the old file or the new one, never a part. Raises InvalidOption (dest)."""
     path = os.path.expanduser(path)
     try:
+        _check_place(path)
         mode = _mode(path)
         if mode is not None and _says(path, _lines(fleet)):
             return False
-        _check_place(path)
         if not dry:
             _write(path, _lines(fleet), _MODE if mode is None else mode)
     except OSError as error:

@@ -86,6 +86,8 @@ class _Names:
             meta=self._meta(pod.meta, "pod"),
             node=self._text(pod.node, "node"),
             claims=tuple(self._text(claim, "claim") for claim in pod.claims),
+            # The scheduler's message names taints and labels.
+            unschedulable="unschedulable" if pod.unschedulable else "",
             requests=self._resources(pod.requests),
         )
 
