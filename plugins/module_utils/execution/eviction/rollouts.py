@@ -46,7 +46,8 @@ _NAMED = 3
 
 
 class Phase(Enum):
-    """WANTED -> ASKED -> ROLLING -> FORGETTING -> OVER; a void record: VOID -> CLEARING -> WANTED."""
+    """WANTED -> ASKED -> ROLLING -> FORGETTING -> OVER; where a record is void, VOID -> CLEARING
+    come before."""
 
     VOID = "void"
     CLEARING = "clearing"
