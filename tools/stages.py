@@ -109,7 +109,7 @@ CATALOGUE: tuple[Stage, ...] = (
     Stage(
         "chaos",
         "a sample of killed runs and broken answers leaves the cluster as it should be",
-        _command(*PYTEST, "tests/chaos"),
+        _command(*PYTEST, "-n", "2", "tests/chaos"),
         needs=(files_like("tests/chaos/test_*.py"),),
         after=("control-plane", "integration"),
     ),

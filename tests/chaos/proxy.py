@@ -313,9 +313,7 @@ class _Relay(http.server.BaseHTTPRequestHandler):
         """The client reads "connection reset by peer"."""
         self.close_connection = True
         with contextlib.suppress(OSError):
-            self.connection.setsockopt(
-                socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
-            )
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
     def log_message(self, *arguments: Any) -> None:
         """`Proxy.exchanges` is the log."""
