@@ -120,6 +120,8 @@ class Drain:
                 self._take_in(ANSWERS, performer(line))
         except FleetError as error:
             failure, problem = error.code, f"{error} {RESUME}"
+            for unsent in posts.take_back():
+                self._machine.withdraw(unsent)
             self._take_last_answers()
         finally:
             posts.close()
@@ -194,7 +196,7 @@ class Drain:
     def _take_last_answers(self) -> None:
         """Requests are out: what they did belongs into the report, if it is known in time."""
         until = self._run.clock.monotonic() + LAST_ANSWERS
-        while self._state.in_flight() and self._run.clock.monotonic() < until:
+        while self._machine.under_way and self._run.clock.monotonic() < until:
             message = self._run.clock.receive(self._inbox, until - self._run.clock.monotonic())
             if message is None:
                 return

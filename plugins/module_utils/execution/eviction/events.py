@@ -74,10 +74,14 @@ class Read:
 
 @dataclass(frozen=True)
 class Restarted:
-    """The answer to a Restart or a Forget of the Deployment with this UID; "" is success."""
+    """The answer to a Restart or a Forget of the Deployment with this UID; "" is success.
+
+    wrote: False when another run had done the same.
+    """
 
     uid: str
     problem: str = ""
+    wrote: bool = True
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.
     Delete,
     Event,
     Evict,
+    Forget,
     Listed,
     Lost,
     Now,
@@ -46,6 +47,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.rollouts import (
     Rollouts,
+    came_back,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.state import (
     DrainState,
@@ -128,6 +130,13 @@ class DrainMachine:
         if isinstance(command, (Evict, Delete)):
             self.state.ledger.release(command.pod.meta.uid)
             self.state.leavers[command.pod.meta.uid].stage = Stage.WAITING
+        elif isinstance(command, (Restart, Forget)):
+            self.rollouts.withdraw(command.uid)
+
+    @property
+    def under_way(self) -> bool:
+        """Is the answer to a request of ours still to come?"""
+        return self.state.in_flight() > 0 or self.rollouts.under_way
 
     def wakes_at(self, now: Now) -> Optional[float]:
         """Clock.monotonic() of the next decision that needs no event, None when there is none."""
@@ -144,8 +153,7 @@ class DrainMachine:
             self.state.fail(
                 leaver,
                 "comes_back",
-                f"{leaver.owner} was restarted to leave {leaver.node} and its new pod is there "
-                "again: it tolerates the cordon. Remove that toleration.",
+                came_back(leaver),
             )
 
     # What the watches tell
@@ -325,7 +333,7 @@ class DrainMachine:
     def _conclude(self, commands: list[Command], now: Now) -> None:
         unsettled = list(self.state.unsettled())
         waiting = [each for each in unsettled if each.stage is Stage.WAITING]
-        if commands or self.state.in_flight():
+        if commands or self.under_way:
             return
         if not self.state.options.wait:
             self.finished = True

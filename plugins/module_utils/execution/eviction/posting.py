@@ -65,6 +65,17 @@ class Posts:
     def submit(self, command: Command) -> None:
         self._jobs.put(command)
 
+    def take_back(self) -> list[Command]:
+        """Returns what no thread has begun yet; it is not done any more."""
+        unsent: list[Command] = []
+        while True:
+            try:
+                command = self._jobs.get_nowait()
+            except queue.Empty:
+                return unsent
+            if command is not None:
+                unsent.append(command)
+
     def close(self) -> None:
         for _unused in range(self._threads):
             self._jobs.put(None)
@@ -173,9 +184,9 @@ class Performer:
         arguments = (self._cluster, command.namespace, command.name, command.uid, self._key)
         try:
             if isinstance(command, Restart):
-                restarts.restart(*arguments, self._record, self._now())
+                wrote = restarts.restart(*arguments, self._record, self._now())
             else:
-                restarts.forget(*arguments)
+                wrote = restarts.forget(*arguments)
         except _FATAL as error:
             # A record that a surge left may be met by a user who may not remove it: it stays then.
             if isinstance(command, Restart):
@@ -183,4 +194,4 @@ class Performer:
             return Restarted(command.uid, str(error))
         except FleetError as error:
             return Restarted(command.uid, str(error))
-        return Restarted(command.uid)
+        return Restarted(command.uid, wrote=wrote)

@@ -37,7 +37,8 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.fleet import 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.pod import Pod
 
 RECORD = "surge"
-# Of a ReplicaSet: the number of its template among all that its Deployment has had.
+# The number of a template among those that a Deployment has had: a ReplicaSet has its own, a
+# Deployment the newest.
 REVISION = "deployment.kubernetes.io/revision"
 # Seconds that the garbage collector is given for the pods of a deleted Deployment.
 AFTERLIFE = 30.0
@@ -109,16 +110,18 @@ def is_restarted(pod: Pod, controller: Controller, fleet: Fleet) -> bool:
         if each.meta.owner is not None and each.meta.owner.uid == controller.meta.uid
     ]
     newest = max(sets, key=_revision, default=None)
+    # Two watches race: the newest ReplicaSet may not have been shown yet.
     return (
         controller.observed
         and newest is not None
+        and _revision(newest) >= _revision(controller)
         and owner is not None
         and owner.uid == newest.meta.uid
     )
 
 
-def _revision(replica_set: Controller) -> int:
-    text = replica_set.meta.annotations.get(REVISION, "")
+def _revision(controller: Controller) -> int:
+    text = controller.meta.annotations.get(REVISION, "")
     return int(text) if text.isdigit() else 0
 
 

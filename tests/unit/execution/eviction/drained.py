@@ -147,8 +147,8 @@ class Drained:
     def read(self, name, found, problem=""):
         return self.observe(Read(self.uid(name), found, problem))
 
-    def restarted(self, controller, problem=""):
-        return self.observe(Restarted(controller.meta.uid, problem))
+    def restarted(self, controller, problem="", *, wrote=True):
+        return self.observe(Restarted(controller.meta.uid, problem, wrote))
 
     def gone(self, *names):
         for name in names:

@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.objects import Owner
 from tests.unit.builders import budget, controller, node, pod
-from tests.unit.execution.eviction.drained import Drained, terminating
+from tests.unit.execution.eviction.drained import PREFIX, Drained, terminating
 
 N1 = node("n1", cordoned=True)
 WEB = controller("web-6b", kind="ReplicaSet", replicas=3)
@@ -213,6 +214,123 @@ def test_a_refusal_that_nothing_explains_is_tried_again_with_growing_pauses(memb
             drain.refuse_by_budget("a")
         drain.wait(1)
     assert posted == [0, 1, 3, 7, 15, 31]
+
+
+# --- a surge -------------------------------------------------------------------------------
+
+SURGED = controller("shop", max_surge=1, max_unavailable=0)
+SURGED_SET = controller("shop-1", kind="ReplicaSet", owner=SURGED)
+
+
+def surging(*members, **options):
+    pods = (pod("a", owner=SURGED_SET), pod("b", owner=SURGED_SET, node="n3"))
+    return Drained(N1, SURGED, SURGED_SET, *pods, *members, fragile="surge", **options)
+
+
+def test_without_wait_the_answer_to_a_restart_is_waited_for():
+    drain = surging(wait=False)
+    assert drain.acts() == ["restart shop"]
+    drain.acts()
+    assert not drain.finished
+    drain.restarted(SURGED).acts()
+    assert drain.finished
+    assert drain.report().changed is True
+
+
+def test_a_pod_that_goes_before_its_owner_was_restarted_was_not_surged():
+    drain = surging()
+    drain.acts()
+    drain.gone("a")
+    drain.restarted(SURGED, "Deployment shop/shop does not exist.").vanished(SURGED).acts()
+    assert drain.outcomes() == {"done": {"a": "already_gone"}}
+
+
+def test_a_restart_that_was_not_sent_is_not_waited_for():
+    drain = surging()
+    (command,) = drain.commands()
+    drain.machine.withdraw(command)
+    assert not drain.machine.under_way
+
+
+def revision(number):
+    annotations = {"deployment.kubernetes.io/revision": str(number)}
+    return controller(f"shop-{number}", kind="ReplicaSet", owner=SURGED, annotations=annotations)
+
+
+def recorded(nodes=("n1",), template=2, **kwargs):
+    annotations = {
+        PREFIX + "surge": json.dumps({"nodes": list(nodes), "run": "x", "since": ""}),
+        "deployment.kubernetes.io/revision": str(template),
+    }
+    return controller("shop", max_surge=1, max_unavailable=0, annotations=annotations, **kwargs)
+
+
+def test_a_new_pod_of_the_rollout_on_the_closed_node_is_refused():
+    drain = Drained(N1, SURGED, revision(1), pod("a", owner=revision(1)), fragile="surge")
+    drain.acts()
+    drain.restarted(SURGED).seen(recorded(), revision(2), pod("b", owner=revision(2)))
+    drain.acts()
+    drain.gone("a").acts()
+    assert drain.outcomes() == {"done": {"a": "surged"}, "failed": {"b": "comes_back"}}
+
+
+def test_a_restart_of_another_run_for_other_nodes_that_is_long_over_is_begun_anew():
+    drain = Drained(
+        N1, recorded(["n7"], 1), revision(1), pod("a", owner=revision(1)), fragile="surge"
+    )
+    assert drain.acts() == ["restart shop"]
+    drain.restarted(SURGED, wrote=False)
+    assert drain.acts() == []
+    assert drain.acts() == ["forget shop"]
+    drain.restarted(SURGED)
+    assert drain.acts() == ["restart shop"]
+
+
+def test_a_restart_that_another_run_saw_through_before_this_node_was_closed_is_begun_anew():
+    drain = Drained(
+        N1,
+        recorded(["n7"], 1, ready_replicas=0),
+        revision(1),
+        pod("a", owner=revision(1)),
+        fragile="surge",
+    )
+    drain.acts()
+    drain.restarted(SURGED, wrote=False).acts()
+    drain.seen(SURGED)
+    assert drain.acts() == []
+    assert drain.acts() == ["restart shop"]
+
+
+def test_pods_that_outlive_their_deleted_deployment_fail_in_the_end():
+    drain = surging()
+    drain.acts()
+    drain.restarted(SURGED).seen(recorded()).acts()
+    drain.vanished(recorded()).acts()
+    assert not drain.finished
+    drain.wait(31).acts()
+    drain.acts()
+    assert drain.finished
+    assert drain.outcomes() == {"failed": {"a": "surge_failed"}}
+
+
+def test_a_rollout_that_is_paused_meanwhile_says_so():
+    drain = surging()
+    drain.acts()
+    drain.restarted(SURGED).seen(recorded(paused=True)).acts()
+    assert drain.line().text == (
+        "waits for the rollout of Deployment shop/shop, which is paused: resume it"
+    )
+
+
+def test_a_rollout_whose_new_pod_is_not_ready_names_it():
+    drain = Drained(N1, SURGED, revision(1), pod("a", owner=revision(1)), fragile="surge")
+    drain.acts()
+    sick = pod("b", node="n3", owner=revision(2), waiting="CrashLoopBackOff")
+    drain.restarted(SURGED).seen(recorded(), revision(2), sick).acts()
+    assert drain.line().text == (
+        "waits for the rollout of Deployment shop/shop"
+        " (3 of 3 updated, 3 available; shop/b (CrashLoopBackOff))"
+    )
 
 
 # --- stopping ------------------------------------------------------------------------------
