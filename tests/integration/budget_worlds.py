@@ -97,7 +97,7 @@ def rounds_of_guards(draw: st.DrawFn) -> list[Guard]:
     """Mostly one budget a group; now and then none, two, or one over everything."""
     found = []
     for group in range(GROUPS):
-        for _ in range(draw(st.sampled_from((1, 1, 1, 1, 1, 0, 2)))):
+        for _each in range(draw(st.sampled_from((1, 1, 1, 1, 1, 0, 2)))):
             found.append(draw(guards(group)))
     if draw(st.integers(0, 5)) == 0:
         found.append(draw(guards(-1)))
@@ -113,7 +113,7 @@ class World:
 @st.composite
 def worlds(draw: st.DrawFn, rounds: int) -> World:
     found = [
-        draw(workloads(group)) for group in range(GROUPS) for _ in range(draw(st.integers(1, 2)))
+        draw(workloads(group)) for group in range(GROUPS) for _each in range(draw(st.integers(1, 2)))
     ]
     guarded = draw(st.lists(rounds_of_guards(), min_size=rounds, max_size=rounds))
     return World(tuple(found), tuple(map(tuple, guarded)))

@@ -272,7 +272,7 @@ def test_a_token_that_expires_is_renewed_once_while_eight_threads_work(space):
                 problems.append(error)
             time.sleep(0.5)
 
-    workers = [threading.Thread(target=work) for _ in range(8)]
+    workers = [threading.Thread(target=work) for _each in range(8)]
     for worker in workers:
         worker.start()
     for worker in workers:

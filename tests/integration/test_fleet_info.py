@@ -94,7 +94,7 @@ def test_a_file_is_written_once_and_check_mode_only_predicts_it(space, world, tm
     asked = options(space, dest=str(dest))
     predicted = read(space, asked, check_mode=True)
     assert (predicted.changed, dest.exists()) == (True, False)
-    assert [read(space, asked).changed for _ in range(2)] == [True, False]
+    assert [read(space, asked).changed for _each in range(2)] == [True, False]
 
 
 def test_an_anonymised_snapshot_names_nothing_of_the_space(space, world):

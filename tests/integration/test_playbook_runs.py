@@ -195,7 +195,7 @@ def test_after_a_reboot_exit_waits_for_a_new_boot_ready_and_daemon_pods(
     early = books.run(EXIT, {"nodes": first, "rebooted": "true", "back_timeout": "1"})
     assert "boot" in early.message
     with books.start(EXIT, {"nodes": first, "rebooted": "true"}) as leaving:
-        space.wait(lambda: "boot" in leaving.stdout.split("Wait until the nodes are back")[-1])
+        space.wait(lambda: "boot" in leaving.stdout.rpartition("Wait until the nodes are back")[2])
         assert space.node(first)["spec"]["unschedulable"] is True
         space.reboot(first)
         leaving.end().good()

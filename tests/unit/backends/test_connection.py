@@ -180,7 +180,7 @@ def test_a_source_with_nothing_newer_is_not_asked_twice(tmp_path):
     path.write_text(json.dumps(kubeconfig({"token": "t"})))
     credentials = Credentials(Connection(kubeconfig=str(path)), Wall())
     refused = credentials.current()
-    for _ in range(2):
+    for _each in range(2):
         with pytest.raises(Unauthorized, match="read again, they are the same"):
             credentials.renew(refused)
         path.unlink(missing_ok=True)  # The second time does not read it: this shows it.
