@@ -29,6 +29,8 @@ TARGET = 1.15
 def main() -> int:
     floors, ours = [], []
     with equal_worlds(2 * ROUNDS, Pace()) as worlds:
+        for world in worlds:
+            _close(world)
         for number in range(ROUNDS):
             floors.append(floor(worlds[2 * number]))
             ours.append(
@@ -40,8 +42,7 @@ def main() -> int:
 
 
 def floor(world: World) -> float:
-    """Closes the nodes, which both sides find done, and returns the seconds of the bare loop."""
-    _close(world)
+    """Returns the seconds of the bare loop."""
     names: queue.SimpleQueue[str] = queue.SimpleQueue()
     for node in world.nodes:
         for pod in world.space.pods(node=node):
@@ -50,6 +51,7 @@ def floor(world: World) -> float:
 
 
 def _close(world: World) -> None:
+    """Both sides find the nodes cordoned, or pods would come back to them."""
     for node in world.nodes:
         world.space.cordon(node)
 
@@ -57,7 +59,7 @@ def _close(world: World) -> None:
 def _post_all(world: World, names: queue.SimpleQueue[str]) -> None:
     threads = [
         threading.Thread(target=_post, args=(world.space.plane.api(), world.space.namespace, names))
-        for _ in range(THREADS)
+        for _each in range(THREADS)
     ]
     for thread in threads:
         thread.start()

@@ -14,10 +14,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
-
-import kubernetes  # noqa: F401 - its import belongs to starting Python, not to draining
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.cordon import (
     CORDONED,
@@ -31,9 +30,12 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.node_selecti
 from tests.control_plane import plane as planes
 from tests.control_plane.build import programs
 from tests.control_plane.plane import Plane
-from tests.control_plane.space import Space
+from tests.control_plane.space import Space, is_ready
 from tests.integration.calling import cluster_of, run_of
 from tests.integration.draining import drain
+
+# Its import belongs to starting Python, not to draining.
+import_module("kubernetes")
 
 NODES, PODS_PER_NODE = 5, 20
 PODS = NODES * PODS_PER_NODE
@@ -101,12 +103,20 @@ def _world(stack: ExitStack, plane: Plane, directory: Path, pace: Pace, deployme
         name = f"web-{number:03}"
         space.deployment(name, PODS // deployments, **for_all)
         space.budget(name, max_unavailable="30%")
-    space.wait_running(LIMIT_SECONDS)
+    space.wait(lambda: _ready(space), "all pods are Ready and counted", LIMIT_SECONDS)
     space.nodes(NODES)
     world = World(space, tuple(nodes), directory)
     counts = [len(space.pods(node=node)) for node in nodes]
     assert counts == [PODS_PER_NODE] * NODES, counts
     return world
+
+
+def _ready(space: Space) -> bool:
+    """Two lists instead of two requests for each of a hundred deployments."""
+    pods = space.pods()
+    budgets = space.api.list(space.path("policy/v1", "poddisruptionbudgets"))
+    healthy = sum(budget["status"].get("currentHealthy", 0) for budget in budgets)
+    return len(pods) == healthy == PODS and all(map(is_ready, pods))
 
 
 def drain_with_ours(world: World, *, closing: bool, user: str = "ours") -> Report:

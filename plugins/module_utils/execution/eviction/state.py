@@ -112,7 +112,7 @@ class DrainState:
         return sum(1 for leaver in self.leavers.values() if leaver.stage in flying)
 
     def budgets_of(self, pod: Pod) -> tuple[Budget, ...]:
-        return self.world.fleet(pod.meta.namespace).budgets_for(pod)
+        return self.world.budgets_of(pod)
 
     def queues(self, leaver: Leaver) -> tuple[str, ...]:
         """What it waits its turn in (ordering.in_order)."""
