@@ -25,6 +25,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.
     Told,
     Vanished,
 )
+from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.leaver import Leaver
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.machine import (
     SLOTS,
     DrainMachine,
@@ -76,6 +77,8 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.resources imp
     Resource,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.times import format_instant
+from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.consent import FRAGILE_SURGE
+from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.disruption import counts_scale
 
 # Seconds: between two looks at whether the run must stop, and for the answers of requests that
 # are under way when it does.
@@ -212,19 +215,22 @@ class Drain:
     # What is watched
 
     def _collections(self) -> list[Resource[Any]]:
-        """Controllers only where the pace depends on them: fragile pods wait for their replicas.
+        """Controllers only where the pace depends on them: fragile pods wait for their replicas,
+        a surge for its rollouts, and an integer minAvailable is compared with what owners want.
 
         DaemonSets always: a pod of one that is new must not be taken for an orphan.
         """
         found: list[Resource[Any]] = [PODS, BUDGETS, NODES, DAEMON_SETS]
-        if any(leaver.fragile for leaver in self._state.unsettled()) or self._paced():
+        surges = self._state.options.fragile == FRAGILE_SURGE or self._machine.rollouts.unfinished()
+        if surges or any(self._needs_owner(leaver) for leaver in self._state.unsettled()):
             found += [DEPLOYMENTS, REPLICA_SETS, STATEFUL_SETS]
         if VOLUME_ATTACHMENTS.kind in self._snapshot.listings:
             found.append(VOLUME_ATTACHMENTS)
         return found
 
-    def _paced(self) -> bool:
-        return bool(self._machine.rollouts.unfinished())
+    def _needs_owner(self, leaver: Leaver) -> bool:
+        budgets = self._state.budgets_of(leaver.pod)
+        return leaver.fragile or not all(counts_scale(budget) for budget in budgets)
 
     def _follow(self, resource: Resource[Any]) -> Follower[Any]:
         return follow(

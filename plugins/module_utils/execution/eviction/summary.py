@@ -172,14 +172,19 @@ def _owners(state: DrainState, planned: bool) -> list[dict[str, Any]]:
 def _warnings(state: DrainState, planned: bool) -> list[str]:
     """In check mode the cordon that stands before this in a play was not written: an open node is
     worth a word there only where the real run would refuse it, which is a surge."""
+    nowhere = [
+        f"There is no pod in namespace {name}: check the spelling of namespaces."
+        for name in state.options.namespaces
+        if not state.world.fleet(name).pods
+    ]
     open_nodes = sorted(name for name, target in state.targets.items() if not target.cordoned)
     if not planned:
-        return [
+        return nowhere + [
             f"Node {name} is not cordoned: pods may start on it again at any time."
             for name in open_nodes
         ]
     surging = {leaver.node for leaver in state.unsettled() if leaver.stage is Stage.ROLLING}
-    return [
+    return nowhere + [
         f"Node {name} is not cordoned: cordon it before the surge, or that is refused."
         for name in open_nodes
         if name in surging

@@ -333,6 +333,17 @@ def test_a_rollout_whose_new_pod_is_not_ready_names_it():
     )
 
 
+# --- options that mean nothing here --------------------------------------------------------
+
+
+def test_a_namespace_without_any_pod_is_warned_of():
+    drain = Drained(N1, WEB, OPEN, web("a"), namespaces=("shop", "shpo"))
+    drain.acts()
+    assert drain.report(planned=True).extra["warnings"] == [
+        "There is no pod in namespace shpo: check the spelling of namespaces."
+    ]
+
+
 # --- stopping ------------------------------------------------------------------------------
 
 
