@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Callable
 
-from tools import tree
 from tools.environments import CORE_219, DEV, PYTHON_39, Environment
 from tools.machine import Need, files_like, python_for
 from tools.workspace import Workspace
@@ -21,7 +20,7 @@ UTILS = f"{LAYERS}.module_utils"
 # Unit tests that import Ansible itself or our tools: nothing of that runs on a managed node.
 CONTROLLER_ONLY = ("action", "filter", "interface", "modules", "plugin_utils", "tooling")
 # Integration tests that start ansible-playbook: what another ansible-core could break.
-SMOKE = tuple(f"tests/integration/test_modules_{name}.py" for name in ("cordon", "live"))
+SMOKE = ("-m", "smoke", "tests/integration")
 PYTEST = ("python", "-m", "pytest", "-q", "-p", "no:cacheprovider")
 
 
@@ -68,23 +67,6 @@ def _units_39(workspace: Workspace) -> None:
 def _sanity(environment: Environment) -> Callable[[Workspace], None]:
     purpose = f"sanity-{environment.name}"
     return _in_copy(purpose, "ansible-test", "sanity", "--color", "no", environment=environment)
-
-
-def _molecule(workspace: Workspace) -> None:
-    """All scenarios, against a control plane of their own with sample workloads."""
-    state = tree.cache_directory() / "molecule" / tree.checkout_key()
-    plane = ("python", "-m", "tests.control_plane")
-    workspace.call(DEV, *plane, "up", "--sample", "--state", str(state))
-    try:
-        workspace.call_in_copy(
-            DEV,
-            "molecule",
-            *("molecule", "test", "--all"),
-            directory="extensions",
-            variables={"KUBECONFIG": str(state / "kubeconfig")},
-        )
-    finally:
-        workspace.call(DEV, *plane, "down", "--state", str(state))
 
 
 CATALOGUE: tuple[Stage, ...] = (
@@ -142,13 +124,6 @@ CATALOGUE: tuple[Stage, ...] = (
         "the playbooks run on ansible-core 2.19 against the control plane",
         _command(*PYTEST, *SMOKE, environment=CORE_219),
         needs=(files_like("tests/integration/test_*.py"), python_for(CORE_219)),
-        after=("control-plane", "integration"),
-    ),
-    Stage(
-        "molecule",
-        "the role's scenarios: check mode, the run, the second run, and what they left",
-        _molecule,
-        needs=(files_like("extensions/molecule/*/molecule.yml"),),
         after=("control-plane", "integration"),
     ),
     Stage(

@@ -9,7 +9,6 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
-from typing import Mapping
 
 from tools import environments, sanity, tree
 from tools.environments import Environment
@@ -34,20 +33,14 @@ class Workspace:
         environment: Environment,
         purpose: str,
         *command: str,
-        directory: str = "",
-        variables: Mapping[str, str] | None = None,
     ) -> None:
-        """In a real path of the collection, with a home that tools may install things into.
-
-        directory: where in the collection; variables: beside those of every command.
-        """
+        """In a real path of the collection, with a home that tools may install things into."""
         copy = tree.copy_tree(purpose)
         ours = {
             "HOME": str(sanity.prepare_home(self._bin(environment))),
             "ANSIBLE_COLLECTIONS_PATH": str(copy.parents[2]),
         }
-        everything = {**self._variables(environment), **ours, **(variables or {})}
-        self._run(command, copy / directory, everything)
+        self._run(command, copy, {**self._variables(environment), **ours})
 
     def _bin(self, environment: Environment) -> Path:
         return environments.prepare(environment, self.machine.interpreters, _say)

@@ -113,7 +113,9 @@ class World:
 @st.composite
 def worlds(draw: st.DrawFn, rounds: int) -> World:
     found = [
-        draw(workloads(group)) for group in range(GROUPS) for _each in range(draw(st.integers(1, 2)))
+        draw(workloads(group))
+        for group in range(GROUPS)
+        for _each in range(draw(st.integers(1, 2)))
     ]
     guarded = draw(st.lists(rounds_of_guards(), min_size=rounds, max_size=rounds))
     return World(tuple(found), tuple(map(tuple, guarded)))

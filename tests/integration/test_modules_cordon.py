@@ -13,6 +13,8 @@ from tests.control_plane.space import Space
 
 from .playing import ELSEWHERE, Stage
 
+pytestmark = pytest.mark.smoke
+
 HERE: dict[str, Any] = {}
 both_ways = pytest.mark.parametrize(
     "way", [pytest.param(HERE, id="in-process"), pytest.param(ELSEWHERE, id="as-a-module")]

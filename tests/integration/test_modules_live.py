@@ -19,6 +19,8 @@ from tests.control_plane.space import Space
 
 from .playing import ELSEWHERE, Stage
 
+pytestmark = pytest.mark.smoke
+
 
 @pytest.fixture
 def stage(space: Space, tmp_path: Path) -> Stage:
