@@ -87,8 +87,11 @@ class Verdict:
 
     @property
     def detail(self) -> str:
-        """All sentences and remedies, one after the other."""
-        return " ".join(str(reason) for reason in self.reasons)
+        """Sentences and remedies of what decided, or all where nothing had to be decided.
+
+        A remedy for what refuses nothing would hide the one that helps.
+        """
+        return " ".join(str(reason) for reason in self.decisive or self.reasons)
 
     @property
     def fragile(self) -> bool:

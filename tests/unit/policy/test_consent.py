@@ -234,6 +234,14 @@ def test_a_refusal_names_the_pod_the_rule_and_the_option_that_allows_it():
     )
 
 
+def test_a_refusal_does_not_speak_of_what_refuses_nothing():
+    subject = ours(empty_dir=True)
+    unguarded = fleet(subject, *(one for one in WORLD if one is not GUARD))
+    verdict = judge(subject, unguarded, Consent())
+    assert [reason.code for reason in verdict.further] == ["no_budget"]
+    assert "PodDisruptionBudget" not in verdict.detail
+
+
 def test_every_combination_gives_a_decision_and_catalogued_codes():
     known = {code.name for code in CODES}
     owners = (None, WEB_SET, PROXY, DB, CLONES, ORPHANED.meta.owner)
