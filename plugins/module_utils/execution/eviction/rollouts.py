@@ -35,6 +35,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.controller import Controller
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.fleet import Fleet
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.pod import Pod
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.resources import DEPLOYMENTS
 
 RECORD = "surge"
 # The number of a template among those that a Deployment has had: a ReplicaSet has its own, a
@@ -93,7 +94,12 @@ def record_of(nodes: Iterable[str], run: str, since: str) -> str:
 
 
 def left_over(controller: Controller, prefix: str, nodes: Iterable[str]) -> bool:
-    """Did a run restart this Deployment to empty one of these nodes, and not see it through?"""
+    """Did a run restart this Deployment to empty one of these nodes, and not see it through?
+
+    A Deployment's annotations are copied to its ReplicaSets: the record of those says nothing.
+    """
+    if controller.kind != DEPLOYMENTS.kind:
+        return False
     try:
         record = json.loads(controller.meta.annotations.get(prefix + RECORD, ""))
         return bool(set(record["nodes"]) & set(nodes))

@@ -167,6 +167,16 @@ def test_surge_a_record_is_cleared_even_when_no_pod_is_left(fragile):
     assert drain.finished
 
 
+def test_surge_the_copy_of_a_record_on_a_replica_set_is_no_restart():
+    # The deployment controller copies annotations to the ReplicaSet, and never takes them back. A
+    # ReplicaSet counts no updated replicas: it was waited for until the time-out.
+    copied = replace(NEW_SET, meta=marked(NEW_SET).meta, updated_replicas=0)
+    drain = Drained(N1, marked(WEB), OLD_SET, copied, fragile="surge")
+    assert drain.acts() == ["forget web"]
+    drain.restarted(WEB).acts()
+    assert drain.finished
+
+
 def test_surge_a_record_of_other_nodes_is_not_ours():
     other = replace(WEB.meta, annotations={PREFIX + "surge": RECORD.replace("n1", "n7")})
     drain = Drained(N1, replace(WEB, meta=other), WEB_SET)
