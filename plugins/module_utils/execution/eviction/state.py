@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Iterator, Mapping, Optional
+from typing import Iterable, Iterator, Mapping, Optional
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.leaver import (
     Leaver,
@@ -105,6 +105,11 @@ class DrainState:
     def leaving_uids(self) -> set[str]:
         """What this drain asked to go and what terminates anyway, as far as not gone."""
         return {leaver.uid for leaver in self.leavers.values() if leaver.on_its_way}
+
+    def leaving_among(self, pods: Iterable[Pod]) -> set[str]:
+        """The same of these pods only: an owner has few of them, the drain may have thousands."""
+        leavers = (self.leavers.get(pod.meta.uid) for pod in pods)
+        return {leaver.uid for leaver in leavers if leaver is not None and leaver.on_its_way}
 
     def in_flight(self) -> int:
         """Requests about pods that have no answer yet."""

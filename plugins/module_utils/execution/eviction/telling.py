@@ -32,7 +32,10 @@ class Teller:
         self._last: dict[str, Progress] = {}
 
     def news(self, state: DrainState, now: Now) -> list[Progress]:
-        lines = (node_line(state, name, now) for name in state.targets)
+        here: dict[str, list[Leaver]] = {name: [] for name in state.targets}
+        for leaver in state.leavers.values():
+            here[leaver.node].append(leaver)
+        lines = (_line(state, name, here[name], now) for name in here)
         fresh = [line for line in lines if self._last.get(line.node) != line]
         self._last.update((line.node, line) for line in fresh)
         return fresh
@@ -41,6 +44,11 @@ class Teller:
 def node_line(state: DrainState, name: str, now: Now) -> Progress:
     """Returns where a node stands: n1 12/20 waits for PDB shop/web (allows 0; ...)."""
     here = [leaver for leaver in state.leavers.values() if leaver.node == name]
+    return _line(state, name, here, now)
+
+
+def _line(state: DrainState, name: str, here: list[Leaver], now: Now) -> Progress:
+    """`here`: all leavers of the node."""
     done = sum(1 for leaver in here if leaver.bucket == "done")
     obstacle = _obstacle([leaver for leaver in here if not leaver.settled])
     if obstacle is not None:

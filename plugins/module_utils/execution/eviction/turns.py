@@ -61,12 +61,13 @@ def _owner_turn(state: DrainState, leaver: Leaver) -> Optional[Hurdle]:
     if not leaver.fragile or not leaver.owner:
         return None
     fleet = state.world.fleet(leaver.pod.meta.namespace)
+    replicas = owner_replicas(leaver.pod, fleet)
     situation = owner_state(
         leaver.owner,
         fleet.controller_of(leaver.pod),
         state.owners[leaver.owner].ready,
-        owner_replicas(leaver.pod, fleet),
-        state.leaving_uids(),
+        replicas,
+        state.leaving_among(replicas),
     )
     hold = may_leave(leaver.pod, situation)
     return None if hold is None else Hurdle(hold.code, hold.sentence)
