@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.base import Cluster
@@ -85,4 +86,4 @@ def _read_part(cluster: Cluster, resource: Resource[Any], namespace: str) -> _Pa
 
 
 def _sorted(items: list[Any]) -> tuple[Any, ...]:
-    return tuple(sorted(items, key=lambda item: (item.meta.namespace, item.meta.name)))
+    return tuple(sorted(items, key=attrgetter("meta.namespace", "meta.name")))

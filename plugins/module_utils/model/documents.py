@@ -21,7 +21,10 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.controller im
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.fleet import Fleet
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.node import Node
-from ansible_collections.evenkeel.fleet.plugins.module_utils.model.pod import Pod
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.pod import (
+    FINISHED_PHASES,
+    Pod,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.times import format_instant
 
 VERSION = 1
@@ -158,18 +161,19 @@ def autoscaler_document(autoscaler: Autoscaler) -> Document:
 
 def summary_document(fleet: Fleet) -> Document:
     """Counts of the fleet; `requested` is of pods that have a node and have not finished."""
-    active = [pod for pod in fleet.pods if not pod.finished]
+    pods = fleet.pods
+    active = [pod for pod in pods if pod.phase not in FINISHED_PHASES]
     bound = [pod.requests for pod in active if pod.node]
     return {
         "nodes": len(fleet.nodes),
         "nodes_ready": sum(node.is_ready for node in fleet.nodes),
         "nodes_unschedulable": sum(node.unschedulable for node in fleet.nodes),
-        "pods": len(fleet.pods),
-        "pods_ready": len([pod for pod in fleet.pods if pod.ready]),
+        "pods": len(pods),
+        "pods_ready": len([pod for pod in pods if pod.ready]),
         "pods_unscheduled": len(active) - len(bound),
-        "pods_terminating": len([pod for pod in fleet.pods if pod.terminating]),
-        "pods_finished": len(fleet.pods) - len(active),
-        "namespaces": len({pod.meta.namespace for pod in fleet.pods}),
+        "pods_terminating": len([pod for pod in pods if pod.meta.deletion_timestamp is not None]),
+        "pods_finished": len(pods) - len(active),
+        "namespaces": len({pod.meta.namespace for pod in pods}),
         "budgets": len(fleet.budgets),
         "budgets_exhausted": sum(budget.disruptions_allowed <= 0 for budget in fleet.budgets),
         "allocatable": _sum([node.allocatable for node in fleet.nodes]),

@@ -32,6 +32,10 @@ PAGE_SIZE = 500
 # whose token dies three times cannot be read with this connection.
 _STARTS = 3
 
+# So many objects live as long as the call that reads them: the collector, which would walk over all
+# of them again and again and find nothing, is told to leave them alone.
+_MANY = 10_000
+
 ReadBody = Callable[[], bytes]
 # Returns when the answer has begun; what it returns reads the body.
 OpenPage = Callable[[Mapping[str, str]], ReadBody]
@@ -103,6 +107,8 @@ def _read_once(
             if page.token:
                 coming = ahead.submit(open_page, {**first, "continue": page.token})
             items.extend(map(parse, page))
+        if len(items) >= _MANY:
+            gc.freeze()
     return Listing(tuple(items), version)
 
 
