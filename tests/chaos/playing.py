@@ -13,9 +13,9 @@ import time
 import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 PROGRAM = str(Path(sys.executable).with_name("ansible-playbook"))
+JOB = Path(__file__).with_name("job.py")
 
 # All processes of a run inherit it, in whatever session or under whatever parent they are.
 MARK = "EVENKEEL_CHAOS_RUN"
@@ -42,7 +42,7 @@ class Playing:
     ) -> None:
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
-                [PROGRAM, *arguments],
+                self._command(arguments, directory),
                 env=dict(environment),
                 cwd=directory,
                 stdin=subprocess.DEVNULL,
@@ -50,6 +50,9 @@ class Playing:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
+
+    def _command(self, arguments: Sequence[str], directory: Path) -> list[str]:
+        return [PROGRAM, *arguments]
 
     def kill(self) -> None:
         """Returns once ansible-playbook is dead, or after LONGEST_END."""
@@ -112,43 +115,14 @@ class Terminated(Playing):
 class Cancelled(Playing):
     """A job of ansible-runner, cancelled as AWX does it."""
 
-    def _start(
-        self, arguments: Sequence[str], environment: Mapping[str, str], directory: Path
-    ) -> None:
-        import ansible_runner
-
-        self._cancel = threading.Event()
-        self._private = directory / f"runner-{self.mark}"
-        self._private.mkdir()
-        started: tuple[threading.Thread, Any] = ansible_runner.run_command_async(
-            PROGRAM,
-            cmdline_args=list(arguments),
-            private_data_dir=str(self._private),
-            host_cwd=str(directory),
-            envvars=dict(environment),
-            # Seconds between two questions whether the job was cancelled.
-            settings={"pexpect_timeout": 1, "pexpect_use_poll": True},
-            cancel_callback=self._cancel.is_set,
-            quiet=True,
-        )
-        self._thread, self._job = started
+    def _command(self, arguments: Sequence[str], directory: Path) -> list[str]:
+        self._cancel = directory / f"cancel-{self.mark}"
+        private = directory / f"runner-{self.mark}"
+        private.mkdir()
+        return [sys.executable, str(JOB), str(private), str(self._cancel), PROGRAM, *arguments]
 
     def _strike(self) -> None:
-        self._cancel.set()
-
-    def _await_end(self) -> None:
-        self._thread.join(LONGEST_END)
-
-    def _status(self) -> int:
-        self._thread.join(LONGEST_RUN)
-        if self._thread.is_alive():
-            self._cancel.set()
-            raise TimeoutError(f"the run has not ended:\n{self.output}")
-        return int(self._job.rc)
-
-    @property
-    def output(self) -> str:
-        return "".join(path.read_text() for path in self._private.glob("artifacts/*/stdout"))
+        self._cancel.touch()
 
 
 def _marked(needle: bytes) -> list[str]:
