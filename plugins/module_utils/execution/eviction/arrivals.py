@@ -61,7 +61,7 @@ def arrive(state: DrainState, pod: Pod, consent: Consent, now: float) -> Optiona
     if target is None or target.gone or not target.cordoned:
         return None
     fleet = state.world.fleet(pod.meta.namespace)
-    if _is_early(pod, fleet):
+    if _is_early(pod, fleet, state.options.fragile):
         state.early[pod.meta.uid] = pod
         return None
     leaver = admit(state, judge(pod, fleet, consent), now)
@@ -97,10 +97,15 @@ def _leave(state: DrainState, verdict: Verdict) -> None:
     state.skipped[pod.meta.uid] = Outcome(pod.key, pod.node, state.action, code, verdict.detail)
 
 
-def _is_early(pod: Pod, fleet: Fleet) -> bool:
-    """Two watches race: a new DaemonSet's pod can be seen before the DaemonSet."""
+def _is_early(pod: Pod, fleet: Fleet, fragile: str) -> bool:
+    """Two watches race: a pod can be seen before the new owner without which it is misjudged.
+
+    A DaemonSet, always; under a surge the ReplicaSet that the restart has made.
+    """
     owner = pod.meta.owner
-    return pod.is_daemon and owner is not None and owner.uid not in fleet.controller_by_uid
+    if owner is None or owner.uid in fleet.controller_by_uid:
+        return False
+    return owner.kind == "DaemonSet" or (owner.kind == "ReplicaSet" and fragile == "surge")
 
 
 def _comes_back(leaver: Leaver, times: int) -> str:

@@ -171,7 +171,7 @@ class DrainMachine:
             self._pod_seen(item, now)
         elif isinstance(item, Node):
             self._node_seen(item, now)
-        elif isinstance(item, Controller) and item.kind == "DaemonSet":
+        elif isinstance(item, Controller) and self.state.early:
             self._take_in(list(self.state.early.values()), now)
 
     def _vanished(self, item: Any, now: Now) -> None:

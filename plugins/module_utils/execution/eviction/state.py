@@ -66,7 +66,7 @@ class DrainState:
     stopped_posting: on_refusal=fail_fast met a failure. wrote: something was really written.
     began_with, evicted_before: how many pods of an owner were on a node when the call began, and
     how many left it since, by Leaver.place.
-    early: pods of DaemonSets that the watch has not shown yet, by UID.
+    early: pods of owners that the watch has not shown yet, by UID.
     volumes: the PersistentVolume bound to a claim, by "namespace/claim".
     """
 

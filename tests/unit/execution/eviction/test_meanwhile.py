@@ -265,10 +265,13 @@ def recorded(nodes=("n1",), template=2, **kwargs):
     return controller("shop", max_surge=1, max_unavailable=0, annotations=annotations, **kwargs)
 
 
-def test_a_new_pod_of_the_rollout_on_the_closed_node_is_refused():
+@pytest.mark.parametrize("late", [False, True], ids=["in-order", "before-its-replica-set"])
+def test_a_new_pod_of_the_rollout_on_the_closed_node_is_refused(late):
     drain = Drained(N1, SURGED, revision(1), pod("a", owner=revision(1)), fragile="surge")
     drain.acts()
-    drain.restarted(SURGED).seen(recorded(), revision(2), pod("b", owner=revision(2)))
+    new_set, new_pod = revision(2), pod("b", owner=revision(2))
+    drain.restarted(SURGED).seen(recorded())
+    drain.seen(*((new_pod, new_set) if late else (new_set, new_pod)))
     drain.acts()
     drain.gone("a").acts()
     assert drain.outcomes() == {"done": {"a": "surged"}, "failed": {"b": "comes_back"}}
