@@ -304,10 +304,14 @@ class DrainMachine:
             self._fail_hopeless(ordered, now)
         commands: list[Command] = []
         for leaver in ordered if not self.state.stopped_posting else ():
+            if len(commands) == free:
+                # Those behind are judged when a place is free: an API server that is busy answers
+                # one request after the other, and each answer would judge them all.
+                break
             hurdle = hurdle_of(self.state, leaver, now)
             if hurdle is not None:
                 leaver.hold(hurdle, now.mono)
-            elif len(commands) < free:
+            else:
                 commands.append(self._post(leaver))
         return commands
 

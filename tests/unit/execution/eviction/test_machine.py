@@ -278,6 +278,15 @@ def test_c16_the_plan_is_the_first_decision_of_the_run():
     }
 
 
+def test_pods_behind_a_full_row_of_requests_are_judged_when_a_place_is_free():
+    drain = drained(N1, WEB, web_budget(1), web("web-1"), web("web-2"), slots=1)
+    assert drain.acts() == ["evict web-1"]
+    assert drain.outcomes()["pending"]["web-2"] == "not_tried"
+    drain.accept("web-1")
+    assert drain.acts() == []
+    assert drain.outcomes()["pending"]["web-2"] == "budget_exhausted"
+
+
 def test_c17_one_blocked_pod_of_five_stops_nobody_and_is_listed():
     db = pod("db-0", owner=DB, labels={"app": "db"})
     other = pod("db-1", node="n9", owner=DB, labels={"app": "db"})
