@@ -60,10 +60,14 @@ class World:
 
 @dataclass(frozen=True)
 class Pace:
-    """How many seconds a pod takes to stop and to start; None is at once."""
+    """How many seconds a pod takes to stop and to start; None is as soon as a kubelet sees it.
+
+    grace_seconds: with 0 the API server itself removes the pod as it admits the eviction.
+    """
 
     stop_seconds: float | None = None
     start_seconds: float | None = None
+    grace_seconds: int = 30
 
 
 @contextmanager
@@ -142,6 +146,8 @@ def emptied(world: World, act: Callable[[World], Any]) -> float:
     took = seconds(lambda: act(world))
     left = world.pods_left()
     assert left == [], left
+    # What it set off, the replacements, must not fall into the next one's time.
+    world.space.wait(lambda: _ready(world.space), "the pods are Ready elsewhere", LIMIT_SECONDS)
     return took
 
 
