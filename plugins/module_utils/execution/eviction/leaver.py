@@ -14,6 +14,10 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.report import
 # Six tries, 1 + 2 + 4 + 8 + 16 seconds apart, span the restart of an API server or a webhook.
 TRIES = 6
 FIRST_DELAY = 1.0
+# Seconds for which what can never pass is still waited for once something has moved: a pod left, or
+# it could pass a moment ago. Some budgets are opened by an operator when the last of the pods that
+# they stand for is gone (C12); an owner that was scaled down deletes its pods a little later.
+LAST_CHANCE = 10.0
 
 
 class Stage(Enum):
@@ -61,6 +65,7 @@ class Leaver:
     refusal: what stands against its eviction since it was judged again.
     seen: the ledger's count of budget events when it was posted.
     waiting_since: Clock.monotonic() when it began to wait for what it waits for.
+    chance_until: Clock.monotonic() before which a hurdle that is for good fails nothing yet.
     bucket: the report's list that `outcome` belongs to.
     """
 
@@ -77,6 +82,7 @@ class Leaver:
     denials: int = 0
     seen: int = 0
     waiting_since: float = 0.0
+    chance_until: float = 0.0
     hurdle: Optional[Hurdle] = None
     refusal: Optional[Hurdle] = None
     bucket: str = ""
@@ -118,6 +124,8 @@ class Leaver:
         """Back to waiting, with the reason; the wait began with the first hold of this kind."""
         if self.hurdle is None or self.hurdle.code != hurdle.code:
             self.waiting_since = now
+        if hurdle.for_good and self.hurdle is not None and not self.hurdle.for_good:
+            self.chance_until = now + LAST_CHANCE
         self.hurdle = hurdle
         self.stage = Stage.WAITING
 

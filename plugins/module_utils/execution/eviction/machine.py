@@ -36,6 +36,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.
     Vanished,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.leaver import (
+    LAST_CHANCE,
     Leaver,
     Stage,
 )
@@ -66,9 +67,6 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.consent impo
 
 # Requests in flight at once. The API server's processor is the limit from about here on.
 SLOTS = 8
-# Seconds that a budget which can never pass is still given once a pod has left: some are opened by
-# an operator when the last of the pods that they stand for is gone (C12).
-LAST_CHANCE = 10.0
 
 
 class DrainMachine:
@@ -140,7 +138,11 @@ class DrainMachine:
 
     def wakes_at(self, now: Now) -> Optional[float]:
         """Clock.monotonic() of the next decision that needs no event, None when there is none."""
-        times = [leaver.not_before for leaver in self.state.unsettled()]
+        times = [
+            time
+            for leaver in self.state.unsettled()
+            for time in (leaver.not_before, leaver.chance_until)
+        ]
         times += [self.state.paused_until, (self.state.last_departure or 0.0) + LAST_CHANCE]
         times += [self.state.ledger.opens_at(now.mono) or 0.0]
         times += [self.rollouts.wakes_at(now.mono) or 0.0]
@@ -319,7 +321,10 @@ class DrainMachine:
         """fail_fast: what can never pass is refused before the next pod is touched."""
         for leaver in waiting:
             hurdle = hurdle_of(self.state, leaver, now)
-            if hurdle is not None and hurdle.for_good:
+            if hurdle is None or not hurdle.for_good:
+                continue
+            leaver.hold(hurdle, now.mono)
+            if now.mono >= leaver.chance_until:
                 self.state.fail(leaver, hurdle.code, hurdle.detail)
 
     def _post(self, leaver: Leaver) -> Command:
@@ -349,14 +354,20 @@ class DrainMachine:
         ):
             return
         hopeless = all(each.hurdle is not None and each.hurdle.for_good for each in waiting)
-        last = self.state.last_departure
-        if hopeless and waiting and last is not None and now.mono < last + LAST_CHANCE:
+        if hopeless and waiting and now.mono < self._last_chance(waiting):
             return
         if hopeless:
             for leaver in waiting:
                 if leaver.hurdle is not None:
                     self.state.fail(leaver, leaver.hurdle.code, leaver.hurdle.detail)
         self.finished = hopeless or self.state.stopped_posting
+
+    def _last_chance(self, waiting: Iterable[Leaver]) -> float:
+        """Clock.monotonic() at which those that can never pass fail; long ago when nothing moved."""
+        chances = [leaver.chance_until for leaver in waiting]
+        if self.state.last_departure is not None:
+            chances.append(self.state.last_departure + LAST_CHANCE)
+        return max(chances)
 
 
 def _identity(pod: Pod) -> tuple[Any, ...]:

@@ -57,6 +57,36 @@ def test_c11_pods_of_an_owner_that_is_not_known_count_themselves():
     assert drain.outcomes() == {"failed": {"a": "budget_allows_none"}}
 
 
+@pytest.mark.parametrize("on_refusal", ["continue", "fail_fast"])
+def test_pods_whose_owner_is_scaled_to_0_are_waited_for_though_their_budget_never_passes_now(
+    on_refusal,
+):
+    sick = web("sick", node="n3", owner=VM, ready=False)
+    waits = at_least(2, expected=3, healthy=2)
+    drain = Drained(N1, WEB, waits, web("a"), web("b"), sick, on_refusal=on_refusal)
+    assert drain.acts() == []
+    drain.seen(replace(WEB, replicas=0), at_least(2, expected=1, healthy=0))
+    assert drain.acts() == []
+    assert not drain.finished
+    drain.wait(5).seen(terminating(drain.pods["a"]), terminating(drain.pods["b"])).gone("a", "b")
+    drain.acts()
+    assert drain.finished
+    assert drain.outcomes() == {"done": {"a": "already_gone", "b": "already_gone"}}
+
+
+@pytest.mark.parametrize("on_refusal", ["continue", "fail_fast"])
+def test_pods_whose_budget_becomes_one_that_never_passes_fail_ten_seconds_later(on_refusal):
+    waits = at_least(2, expected=3, healthy=2)
+    drain = Drained(N1, WEB, waits, web("a"), web("b", node="n3"), on_refusal=on_refusal)
+    assert drain.acts() == []
+    drain.seen(at_least(3, expected=3, healthy=2))
+    assert drain.acts() == []
+    assert drain.machine.wakes_at(drain.now) == drain.time + 10
+    drain.wait(10).acts()
+    assert drain.finished
+    assert drain.outcomes() == {"failed": {"a": "budget_allows_none"}}
+
+
 def test_pods_whose_budget_is_deleted_leave_one_at_a_time_from_then_on():
     guard = budget("web", selects=APP, max_unavailable=0, healthy=3, expected=3)
     drain = Drained(N1, WEB, BUSY, OPEN_ELSEWHERE, guard, busy("x"), web("a"), web("b"), web("c"))
@@ -84,6 +114,7 @@ def test_what_becomes_fragile_meanwhile_is_treated_as_the_option_says(fragile, b
     drain = Drained(N1, WEB, guard, web("a"), web("b"), web("c"), fragile=fragile)
     assert drain.acts() == []
     drain.vanished(guard).acts()
+    drain.wait(10).acts()
     assert drain.finished
     assert drain.outcomes() == {bucket: dict.fromkeys("abc", code)}
 
