@@ -363,7 +363,7 @@ class DrainMachine:
         self.finished = hopeless or self.state.stopped_posting
 
     def _last_chance(self, waiting: Iterable[Leaver]) -> float:
-        """Clock.monotonic() at which those that can never pass fail; long ago when nothing moved."""
+        """Clock.monotonic() at which those that can never pass fail; past when nothing moved."""
         chances = [leaver.chance_until for leaver in waiting]
         if self.state.last_departure is not None:
             chances.append(self.state.last_departure + LAST_CHANCE)
