@@ -245,7 +245,12 @@ def test_a_version_that_is_older_than_all_the_server_knows_is_gone(space, cluste
 def test_a_follower_sees_a_node_come_change_and_vanish(space, cluster):
     inbox, clock = Inbox(), SystemClock()
     follower = follow(
-        cluster, NODES, inbox, tag="n", selection=Selection(label_selector=f"test-space={space.id}")
+        cluster,
+        NODES,
+        inbox,
+        tag="n",
+        clock=clock,
+        selection=Selection(label_selector=f"test-space={space.id}"),
     )
     assert clock.receive(inbox, 10)[1].items == ()
     (name,) = space.nodes(1)

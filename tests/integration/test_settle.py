@@ -105,9 +105,7 @@ def test_an_owner_that_is_scaled_down_or_deleted_meanwhile_has_settled(
     space.deployment("gone", 2)
     space.wait_running()
     later(1, lambda: space.api.delete(space.path("apps/v1", "deployments", "gone")))
-    report = waited(
-        cluster, workloads=(workload(space, "small", 3), workload(space, "gone", 5))
-    )
+    report = waited(cluster, workloads=(workload(space, "small", 3), workload(space, "gone", 5)))
     assert found(report)[0] == (f"{space.namespace}/small", "settled")
     assert found(report)[1][1] in ("owner_gone", "settled")
     assert report.failure == ""
@@ -156,9 +154,7 @@ def test_a_node_is_back_when_it_is_ready_with_a_new_boot_id_and_its_daemon_pods(
     assert listener.told[0].node == n1
 
 
-def test_a_node_whose_daemon_pods_are_not_ready_is_not_back(
-    space: Space, cluster: Cluster
-) -> None:
+def test_a_node_whose_daemon_pods_are_not_ready_is_not_back(space: Space, cluster: Cluster) -> None:
     (n1,) = space.nodes(1)
     space.daemonset("agent", behaviour="never-ready")
     space.wait_running()

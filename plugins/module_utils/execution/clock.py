@@ -5,11 +5,15 @@
 from __future__ import annotations
 
 import queue
+import threading
 import time
+from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime, timezone
-from typing import Generic, Optional, Protocol, TypeVar
+from typing import Callable, Generic, Optional, Protocol, TypeVar
 
 T = TypeVar("T")
+
+FOREVER = float("inf")
 
 
 class Inbox(Generic[T]):
@@ -23,7 +27,15 @@ class Inbox(Generic[T]):
 
 
 class Clock(Protocol):
-    """Everything in execution that tells or passes time goes through one of these."""
+    """Everything in execution that tells or passes time goes through one of these.
+
+    Virtual time moves on only while every thread of the run waits, so threads are counted: one is
+    started with start_thread(), and waits with sleep() or receive(), never by itself.
+    """
+
+    @property
+    def look_every(self) -> float:
+        """Seconds after which a wait looks whether the run must stop."""
 
     def now(self) -> datetime:
         """The wall clock, aware, UTC: for records that others read."""
@@ -35,11 +47,46 @@ class Clock(Protocol):
         """Waits; a non-positive number returns at once."""
 
     def receive(self, inbox: Inbox[T], timeout: float) -> Optional[T]:
-        """The next event, or None when `timeout` seconds passed without one."""
+        """The next event, or None when `timeout` seconds passed without one, or a little before:
+        whoever waits for a time looks at it again. FOREVER waits for an event only."""
+
+    def start_thread(self, work: Callable[[], None], name: str) -> threading.Thread:
+        """Starts a daemon thread of the run: it must not keep a process alive that is to end."""
+
+    def attention(self) -> Attention:
+        """For a watch that is about to be opened."""
+
+
+class Attention(Protocol):
+    """What a clock must know of one watch: virtual time waits for events that are on their way."""
+
+    @property
+    def headers(self) -> tuple[tuple[str, str], ...]:
+        """Of the watch request."""
+
+    def waiting(self) -> AbstractContextManager[None]:
+        """Surrounds the wait for the next event; by then the last one has been dealt with."""
+
+    def close(self) -> None:
+        """The watch is over. Idempotent."""
+
+
+class NoAttention:
+    """The machine's own time waits for nobody."""
+
+    headers: tuple[tuple[str, str], ...] = ()
+
+    def waiting(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def close(self) -> None:
+        """There is nothing to forget."""
 
 
 class SystemClock:
     """The machine's own time."""
+
+    look_every = 1.0
 
     def now(self) -> datetime:
         return datetime.now(timezone.utc)
@@ -53,6 +100,14 @@ class SystemClock:
 
     def receive(self, inbox: Inbox[T], timeout: float) -> Optional[T]:
         try:
-            return inbox.queue.get(timeout=max(0.0, timeout))
+            return inbox.queue.get(timeout=None if timeout == FOREVER else max(0.0, timeout))
         except queue.Empty:
             return None
+
+    def start_thread(self, work: Callable[[], None], name: str) -> threading.Thread:
+        thread = threading.Thread(target=work, name=name, daemon=True)
+        thread.start()
+        return thread
+
+    def attention(self) -> NoAttention:
+        return NoAttention()

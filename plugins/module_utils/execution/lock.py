@@ -67,13 +67,11 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.lock_rules i
 DEFAULT_TTL = 30
 DEFAULT_JOIN_TIMEOUT = 600
 
-# Seconds between two looks at a Lease that we wait for.
-_LOOK_EVERY = 1.0
 # Seconds between two renewals while they fail.
 _RETRY_EVERY = 1.0
-# Seconds for the renewing thread to end; a request of it may be under way.
 # Locks that are freed at once.
 _SIDE_BY_SIDE = 8
+# Seconds for the renewing thread to end; a request of it may be under way.
 _JOIN_SECONDS = 5.0
 _VERBS = ("get", "create", "patch")
 
@@ -169,7 +167,7 @@ class Locks:
                 if clock.monotonic() - began >= self.join_timeout:
                     raise _held_by_another(node, lease)
                 self._tell_waiting(node, lease, began)
-                clock.sleep(_LOOK_EVERY)
+                clock.sleep(clock.look_every)
             elif self._try_step(step, lease, node):
                 return
 
@@ -186,8 +184,7 @@ class Locks:
         with self._guard:
             self._held[node.name] = _Held(node, taken.transitions, mono, wall)
         if self._renewer is None:
-            self._renewer = threading.Thread(target=self._renew_all, daemon=True)
-            self._renewer.start()
+            self._renewer = self.run.clock.start_thread(self._renew_all, "renew")
         return True
 
     def _take(self, step: Step, lease: Optional[Lease], node: Node, now: datetime) -> Lease:

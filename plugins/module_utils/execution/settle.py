@@ -43,9 +43,6 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.settling imp
     judge_workload,
 )
 
-# Seconds between two looks at run.interruption() while nothing happens.
-_LOOK_EVERY = 0.5
-
 _RESOURCES: Mapping[str, Resource[Controller]] = {each.kind: each for each in CONTROLLERS}
 
 
@@ -151,7 +148,7 @@ def settle(options: SettleOptions, cluster: Cluster, run: Run) -> Report:
     subjects = _subjects(workloads, options.nodes, view, boots)
     inbox: Inbox[Any] = Inbox()
     followers = [
-        follow(cluster, part.resource, inbox, tag=part, selection=part.selection)
+        follow(cluster, part.resource, inbox, clock=run.clock, tag=part, selection=part.selection)
         for part in view.parts
     ]
     try:
@@ -170,7 +167,7 @@ def _wait(
     standings: list[Standing] = []
     while True:
         left = began + options.wait_timeout - run.clock.monotonic()
-        _take_in(view, inbox, min(_LOOK_EVERY, left), run)
+        _take_in(view, inbox, min(run.clock.look_every, left), run)
         run.check()
         if view.complete:
             standings = [subject.judge() for subject in subjects]

@@ -12,7 +12,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.base impor
     Cluster,
     Listing,
 )
-from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.clock import Inbox
+from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.clock import Clock, Inbox
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.backoff import Backoff
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.errors import (
     ApiFailure,
@@ -86,6 +86,7 @@ class Follower(Generic[T]):
         resource: Resource[T],
         inbox: Inbox[Any],
         tag: Any,
+        clock: Clock,
         selection: Selection,
     ) -> None:
         self._cluster = cluster
@@ -95,15 +96,14 @@ class Follower(Generic[T]):
         self._selection = selection
         self._stopped = threading.Event()
         self._stream: Any = None
-        self._thread = threading.Thread(
-            target=self._work, name=f"follow-{resource.plural}", daemon=True
-        )
+        self._clock = clock
+        self._thread: Optional[threading.Thread] = None
         self._version = ""
 
     def start(self, listing: Optional[Listing[T]]) -> None:
         """Begins; with a `listing`, from its resourceVersion, without reading it again."""
         self._version = listing.resource_version if listing is not None else ""
-        self._thread.start()
+        self._thread = self._clock.start_thread(self._work, f"follow-{self._resource.plural}")
 
     def stop(self) -> None:
         """Idempotent; from any thread. Nothing is posted after it returns."""
@@ -111,7 +111,7 @@ class Follower(Generic[T]):
         stream = self._stream
         if stream is not None:
             stream.close()
-        if self._thread is not threading.current_thread():
+        if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join(_JOIN_SECONDS)
 
     def _work(self) -> None:
@@ -177,6 +177,7 @@ def follow(
     inbox: Inbox[Any],
     *,
     tag: Any,
+    clock: Clock,
     selection: Selection = Selection(),
     listing: Optional[Listing[T]] = None,
 ) -> Follower[T]:
@@ -185,6 +186,6 @@ def follow(
     Without a `listing` the first event is a Resynced with all that there is; with one, events start
     after it. The same object may be told of twice, never out of order; identity is its UID.
     """
-    follower = Follower(cluster, resource, inbox, tag, selection)
+    follower = Follower(cluster, resource, inbox, tag, clock, selection)
     follower.start(listing)
     return follower

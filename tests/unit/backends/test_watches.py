@@ -100,7 +100,7 @@ def test_a_follower_lists_watches_and_goes_on_where_the_watch_ended():
 
     with FakeApi(answer) as api:
         inbox = Inbox()
-        follower = follow(cluster_of(api.url), NODES, inbox, tag="nodes")
+        follower = follow(cluster_of(api.url), NODES, inbox, tag="nodes", clock=SystemClock())
         events = [event for _unused, event in received(inbox, 3)]
         follower.stop()
     assert [one.name for one in events[0].items] == ["n0"]
@@ -113,7 +113,7 @@ def test_a_follower_lists_again_when_its_version_is_gone():
     answers = [page(["n0", "n1"]), gone, page(["n1"], version="20"), Stream((), "hang")]
     with FakeApi(answers) as api:
         inbox = Inbox()
-        follower = follow(cluster_of(api.url), NODES, inbox, tag="nodes")
+        follower = follow(cluster_of(api.url), NODES, inbox, tag="nodes", clock=SystemClock())
         events = [event for _unused, event in received(inbox, 2)]
         follower.stop()
     assert [[one.name for one in event.items] for event in events] == [["n0", "n1"], ["n1"]]
@@ -125,7 +125,13 @@ def test_a_follower_starts_from_a_listing_without_reading_it_again():
         cluster, inbox = cluster_of(api.url), Inbox()
         listing = cluster.list(NODES)
         follower = follow(
-            cluster, NODES, inbox, tag="nodes", listing=listing, selection=Selection("", "a=b")
+            cluster,
+            NODES,
+            inbox,
+            tag="nodes",
+            clock=SystemClock(),
+            listing=listing,
+            selection=Selection("", "a=b"),
         )
         assert [(tag, type(event)) for tag, event in received(inbox, 1)] == [("nodes", Changed)]
         follower.stop()
@@ -136,7 +142,7 @@ def test_a_follower_starts_from_a_listing_without_reading_it_again():
 def test_a_follower_without_the_right_to_list_says_so_once_and_ends():
     with FakeApi([Say(403, status(403, "Forbidden", "no"))]) as api:
         inbox = Inbox()
-        follower = follow(cluster_of(api.url), NODES, inbox, tag="nodes")
+        follower = follow(cluster_of(api.url), NODES, inbox, tag="nodes", clock=SystemClock())
         ((_unused, event),) = received(inbox, 1)
         follower.stop()
     assert isinstance(event, Failed)
@@ -147,7 +153,7 @@ def test_a_follower_without_the_right_to_list_says_so_once_and_ends():
 def test_a_silent_follower_stops_within_a_second_and_posts_nothing_more():
     with FakeApi([page([]), Stream((), "hang")]) as api:
         inbox = Inbox()
-        follower = follow(cluster_of(api.url), NODES, inbox, tag="nodes")
+        follower = follow(cluster_of(api.url), NODES, inbox, tag="nodes", clock=SystemClock())
         received(inbox, 1)
         time.sleep(0.1)  # The watch is open now: that is what must end.
         begin = time.monotonic()

@@ -130,9 +130,7 @@ def test_a_holder_that_is_seen_to_renew_lives_whatever_its_clock_says(
     renewed: float, purpose: str, expected: Step
 ) -> None:
     found = lease(renewed=renewed, purpose=purpose)
-    step = decide(
-        found, ME, prefix=PREFIX, now=NOW, unmoved=1, moved=True, holder_is_dead=False
-    )
+    step = decide(found, ME, prefix=PREFIX, now=NOW, unmoved=1, moved=True, holder_is_dead=False)
     assert step is expected
 
 

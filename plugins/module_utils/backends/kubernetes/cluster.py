@@ -103,9 +103,16 @@ class KubernetesCluster:
             "timeoutSeconds": str(timeout_seconds),
             **_selectors(label_selector, field_selector),
         }
-        request = Request("GET", resource.path(namespace), subject, query)
-        response = self._rest.stream(request, silence_for(timeout_seconds))
-        watching = Watching(response, resource.parse, subject, self._forget)
+        attention = self._rest.attention()
+        request = Request(
+            "GET", resource.path(namespace), subject, query, headers=attention.headers
+        )
+        try:
+            response = self._rest.stream(request, silence_for(timeout_seconds))
+        except BaseException:
+            attention.close()
+            raise
+        watching = Watching(response, resource.parse, subject, self._forget, attention)
         with self._lock:
             closed = self._closed
             self._watches.add(watching)

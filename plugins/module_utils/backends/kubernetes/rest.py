@@ -20,7 +20,7 @@ import itertools
 import random
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Any, Callable, Mapping, Optional, Protocol
+from typing import Any, Callable, Mapping, Optional
 from urllib.parse import urlencode
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.kubernetes.auth import (
@@ -32,6 +32,10 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.kubernetes
     failure,
     status_of,
     unreachable,
+)
+from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.kubernetes.timing import (
+    Attention,
+    Time,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.backoff import Backoff
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.version import VERSION
@@ -70,14 +74,6 @@ NOT_CARRIED_OUT = frozenset({Trouble.UNSENT, Trouble.THROTTLED})
 ONLY_UNSENT = frozenset({Trouble.UNSENT})
 
 
-class Time(Protocol):
-    """The part of execution's Clock that is needed here."""
-
-    def monotonic(self) -> float: ...
-
-    def sleep(self, seconds: float) -> None: ...
-
-
 @dataclass(frozen=True)
 class Request:
     """`repeat_on`: the troubles after which it is sent again."""
@@ -88,6 +84,7 @@ class Request:
     query: Mapping[str, str] = field(default_factory=dict)
     body: Optional[bytes] = None
     content_type: str = "application/json"
+    headers: tuple[tuple[str, str], ...] = ()
     repeat_on: frozenset[Trouble] = ALWAYS
 
     @property
@@ -145,6 +142,10 @@ class Rest:
         self._headers = headers
         self._share = share
         self._answered = False
+
+    def attention(self) -> Attention:
+        """For a watch that is about to be opened."""
+        return self._time.attention()
 
     @property
     def access(self) -> Access:
@@ -295,7 +296,7 @@ class Rest:
             headers["Authorization"] = access.authorization
         if request.body is not None:
             headers["Content-Type"] = request.content_type
-        for name, value in self._headers:
+        for name, value in (*self._headers, *request.headers):
             headers.add(name, value)
         return headers
 

@@ -14,6 +14,9 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.kubernetes
     Subject,
     failure,
 )
+from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.kubernetes.timing import (
+    Attention,
+)
 
 T = TypeVar("T")
 
@@ -38,11 +41,13 @@ class Watching(Generic[T]):
         parse: Callable[[Mapping[str, Any]], T],
         subject: Subject,
         forget: Callable[[Watching[T]], None],
+        attention: Attention,
     ) -> None:
         self._response = response
         self._parse = parse
         self._subject = subject
         self._forget = forget
+        self._attention = attention
         self._closed = threading.Event()
         self._socket = _socket_of(response)
         self._lines = _lines(response)
@@ -74,6 +79,7 @@ class Watching(Generic[T]):
                 socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
             except OSError:
                 pass  # Already closed by the other side.
+        self._attention.close()
         self._forget(self)
 
     def _next_line(self) -> Optional[bytes]:
@@ -82,7 +88,8 @@ class Watching(Generic[T]):
         if self._closed.is_set():
             return None
         try:
-            return next(self._lines, None)
+            with self._attention.waiting():
+                return next(self._lines, None)
         except (urllib3.exceptions.HTTPError, OSError, ValueError, AttributeError):
             # Reset, cut short, silent, or closed meanwhile: all are the end of this request. The
             # last two are what a response raises that another thread has closed.
@@ -91,6 +98,7 @@ class Watching(Generic[T]):
     def _finish(self) -> None:
         self._closed.set()
         self._response.close()
+        self._attention.close()
         self._forget(self)
 
 

@@ -80,11 +80,9 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.times import 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.consent import FRAGILE_SURGE
 from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.disruption import counts_scale
 
-# Seconds: between two looks at whether the run must stop, and for the answers of requests that
-# are under way when it does.
-LOOK_EVERY = 1.0
 # One eviction brings eight events; judging anew at each took more than posting it.
 GATHER = 0.02
+# Seconds for the answers of requests that are under way when the run must stop.
 LAST_ANSWERS = 1.0
 
 RESUME = "What is done stays done: run it again to go on, or uncordon the nodes to undo."
@@ -115,7 +113,7 @@ class Drain:
     def run(self) -> Report:
         followers = [self._follow(resource) for resource in self._collections()]
         performer = self._performer()
-        posts = Posts(SLOTS, self._inbox, performer)
+        posts = Posts(SLOTS, self._inbox, self._run.clock, performer)
         failure, problem = "", ""
         try:
             self._set_fences()
@@ -172,7 +170,7 @@ class Drain:
 
     def _patience(self) -> float:
         now = self._now()
-        times = [self._machine.wakes_at(now), self._deadline, now.mono + LOOK_EVERY]
+        times = [self._machine.wakes_at(now), self._deadline, now.mono + self._run.clock.look_every]
         return max(0.0, min(time for time in times if time is not None) - now.mono)
 
     def _receive(self, timeout: float) -> None:
@@ -242,6 +240,7 @@ class Drain:
             resource,
             self._inbox,
             tag=resource,
+            clock=self._run.clock,
             listing=self._snapshot.listings[resource.kind],
         )
 

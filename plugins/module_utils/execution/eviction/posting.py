@@ -5,11 +5,14 @@
 from __future__ import annotations
 
 import queue
-import threading
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Optional, Union
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.base import Cluster
-from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.clock import Inbox
+from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.clock import (
+    FOREVER,
+    Clock,
+    Inbox,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction import restarts
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.events import (
     Answered,
@@ -49,18 +52,27 @@ ANSWERS = "answers"
 _FATAL = (Forbidden, Unauthorized)
 
 
+class _Stop:
+    """The last job of a thread."""
+
+
 class Posts:
     """Daemon threads: a request that hangs must not keep a process alive that is to end."""
 
     def __init__(
-        self, threads: int, inbox: Inbox[Any], perform: Callable[[Command], Event]
+        self,
+        threads: int,
+        inbox: Inbox[Any],
+        clock: Clock,
+        perform: Callable[[Command], Event],
     ) -> None:
-        self._jobs: queue.SimpleQueue[Optional[Command]] = queue.SimpleQueue()
+        self._jobs: Inbox[Union[Command, _Stop]] = Inbox()
         self._inbox = inbox
+        self._clock = clock
         self._perform = perform
         self._threads = threads
         for number in range(threads):
-            threading.Thread(target=self._work, name=f"evict-{number}", daemon=True).start()
+            clock.start_thread(self._work, f"evict-{number}")
 
     def submit(self, command: Command) -> None:
         self._jobs.put(command)
@@ -70,21 +82,23 @@ class Posts:
         unsent: list[Command] = []
         while True:
             try:
-                command = self._jobs.get_nowait()
+                command = self._jobs.queue.get_nowait()
             except queue.Empty:
                 return unsent
-            if command is not None:
+            if not isinstance(command, _Stop):
                 unsent.append(command)
 
     def close(self) -> None:
         for _unused in range(self._threads):
-            self._jobs.put(None)
+            self._jobs.put(_Stop())
 
     def _work(self) -> None:
         while True:
-            command = self._jobs.get()
-            if command is None:
+            command = self._clock.receive(self._jobs, FOREVER)
+            if isinstance(command, _Stop):
                 return
+            if command is None:
+                continue
             try:
                 self._inbox.put((ANSWERS, self._perform(command)))
             except FleetError as error:

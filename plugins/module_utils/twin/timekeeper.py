@@ -1,0 +1,198 @@
+# Copyright (c) 2026 The evenkeel.fleet authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""The time of a twin: virtual, jumping from one event to the next, or real.
+
+Virtual time stands still while anybody works. A runner is a client that waits through this clock:
+it declares until when it waits, and how many watch events it has taken in so far. Time moves on
+when every runner has declared a wait, none has an event on its way to it, and no request is in
+flight; then it jumps to whatever comes first, an event of the twin's own or the end of a wait. Each
+jump ends all declarations: a runner that still has nothing to do declares anew. So nothing is ever
+late: what a runner does at a moment is done before the next moment comes.
+
+Without a runner nobody says that there is nothing left to do, and virtual time stands still; a
+client that knows nothing of it (kubectl) can be helped with advance().
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import math
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Callable, Iterator, Optional
+
+Callback = Callable[[], None]
+
+
+@dataclass
+class _Runner:
+    """sent: watch events handed to it. seen: how many it has taken in when it declared its wait.
+    until: the end of that wait; None while it works. tell: hears each new time."""
+
+    tell: Callable[[float], None]
+    sent: int = 0
+    seen: int = 0
+    until: Optional[float] = None
+
+    @property
+    def idle(self) -> bool:
+        return self.until is not None and self.seen == self.sent
+
+
+@dataclass
+class _Agenda:
+    """What is to happen, by time and then in the order in which it was asked for."""
+
+    _heap: list[tuple[float, int, Callback]] = field(default_factory=list)
+    _numbers: Iterator[int] = field(default_factory=itertools.count)
+
+    def add(self, when: float, callback: Callback) -> None:
+        heapq.heappush(self._heap, (when, next(self._numbers), callback))
+
+    def first(self) -> float:
+        """The time of what comes first; infinity when there is nothing."""
+        return self._heap[0][0] if self._heap else math.inf
+
+    def take(self, now: float) -> list[Callback]:
+        """Removes and returns what is due."""
+        due: list[Callback] = []
+        while self._heap and self._heap[0][0] <= now:
+            due.append(heapq.heappop(self._heap)[2])
+        return due
+
+
+class Timekeeper:
+    """Thread-safe. All times are seconds since the epoch.
+
+    start: the time at which it begins. virtual: as said above; otherwise time passes as it does.
+    """
+
+    def __init__(self, start: float, *, virtual: bool) -> None:
+        self.virtual = virtual
+        self._now = start
+        self._offset = start - time.monotonic()
+        self._changed = threading.Condition()
+        self._agenda = _Agenda()
+        self._runners: dict[str, _Runner] = {}
+        self._requests = 0
+        self._free_until = start
+        self._closed = False
+
+    def now(self) -> float:
+        return self._now if self.virtual else self._offset + time.monotonic()
+
+    def at(self, when: float, callback: Callback) -> None:
+        """Calls back at that time, or at once when it has passed, on the thread of run()."""
+        with self._changed:
+            self._agenda.add(when, callback)
+            self._changed.notify_all()
+
+    # Who may hold up virtual time
+
+    @contextmanager
+    def request(self) -> Iterator[None]:
+        """A request is in flight: time stands still until it is answered."""
+        with self._changed:
+            self._requests += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._requests -= 1
+                self._changed.notify_all()
+
+    def join(self, runner: str, tell: Callable[[float], None]) -> None:
+        """A runner comes, at work for now. tell: called with each new time; must not block."""
+        with self._changed:
+            self._runners[runner] = _Runner(tell)
+            tell(self.now())
+
+    def leave(self, runner: str) -> None:
+        """It ended, or its connection broke: nobody waits for it any more."""
+        with self._changed:
+            self._runners.pop(runner, None)
+            self._changed.notify_all()
+
+    def sent(self, runner: str) -> None:
+        """A watch event is on its way to this runner; one that is not known does not matter."""
+        with self._changed:
+            found = self._runners.get(runner)
+            if found is not None:
+                found.sent += 1
+
+    def wait(self, runner: str, until: float, seen: int) -> bool:
+        """The runner does nothing more before `until` unless something comes. False when it is not
+        known: it has to join (again)."""
+        with self._changed:
+            found = self._runners.get(runner)
+            if found is None:
+                return False
+            found.until, found.seen = until, seen
+            if until <= self.now():
+                found.until = None
+                found.tell(self.now())
+            self._changed.notify_all()
+            return True
+
+    def advance(self, seconds: float) -> None:
+        """Lets virtual time pass, at most so long, though nobody has declared a wait."""
+        with self._changed:
+            self._free_until = max(self._free_until, self._now) + seconds
+            self._changed.notify_all()
+
+    # The thread that makes things happen
+
+    def run(self) -> None:
+        """Carries out what is due, until close()."""
+        while True:
+            due = self._next()
+            if due is None:
+                return
+            for callback in due:
+                callback()
+
+    def close(self) -> None:
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+
+    def _next(self) -> Optional[list[Callback]]:
+        """Waits until something is due and returns it; None once closed."""
+        with self._changed:
+            while not self._closed:
+                due = self._agenda.take(self.now())
+                if due:
+                    return due
+                if not (self.virtual and self._jump()):
+                    self._changed.wait(self._patience())
+            return None
+
+    def _patience(self) -> Optional[float]:
+        first = self._agenda.first()
+        if self.virtual or first == math.inf:
+            return None
+        return max(0.0, first - self.now())
+
+    def _jump(self) -> bool:
+        """Moves virtual time to what comes next, if everybody allows it; False otherwise."""
+        if self._requests:
+            return False
+        target = min(self._agenda.first(), self._allowed())
+        if target == math.inf or target <= self._now:
+            return False
+        self._now = target
+        for runner in self._runners.values():
+            runner.until = None
+            runner.tell(target)
+        return True
+
+    def _allowed(self) -> float:
+        """How far time may go: to the end of the shortest wait, once all runners wait."""
+        if not self._runners:
+            return self._free_until
+        if not all(runner.idle for runner in self._runners.values()):
+            return -math.inf
+        return min(runner.until for runner in self._runners.values() if runner.until is not None)
