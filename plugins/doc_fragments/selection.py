@@ -50,3 +50,15 @@ options:
       - An expression that selects no node is refused.
     type: str
 """
+
+    # For modules that are steps of a run which has found its nodes before.
+    GONE = r"""
+options:
+  ignore_not_found:
+    description:
+      - Nodes of O(nodes) that are not in the cluster are skipped with the code V(node_gone) instead of being refused.
+      - For a step of a run that has found these nodes before, so that one that is removed meanwhile does not stop the
+        others. Elsewhere a misspelled name would look like a success.
+    type: bool
+    default: false
+"""

@@ -45,6 +45,7 @@ options:
     default: false
 extends_documentation_fragment:
   - evenkeel.fleet.selection
+  - evenkeel.fleet.selection.gone
   - evenkeel.fleet.common
   - evenkeel.fleet.auth
   - evenkeel.fleet.attributes
@@ -194,6 +195,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.cordon im
 from ansible_collections.evenkeel.fleet.plugins.module_utils.interface.argspec import (
     AUTH,
     COMMON,
+    GONE,
     SELECTION,
     merge,
 )
@@ -205,6 +207,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.interface.entrypoin
 MODULE = Module(
     specification=merge(
         SELECTION,
+        GONE,
         {
             "state": {
                 "type": "str",

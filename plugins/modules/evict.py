@@ -115,6 +115,7 @@ options:
     default: 30m
 extends_documentation_fragment:
   - evenkeel.fleet.selection
+  - evenkeel.fleet.selection.gone
   - evenkeel.fleet.common
   - evenkeel.fleet.auth
   - evenkeel.fleet.attributes
@@ -320,6 +321,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.interface.argspec i
     AUTH,
     COMMON,
     CONSENT,
+    GONE,
     PACE,
     SELECTION,
     WAIT,
@@ -333,6 +335,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.interface.entrypoin
 MODULE = Module(
     specification=merge(
         SELECTION,
+        GONE,
         {
             "pod_selector": {"type": "str", "default": ""},
             "namespaces": {"type": "list", "elements": "str", "default": []},

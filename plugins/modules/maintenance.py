@@ -37,6 +37,7 @@ options:
     default: true
 extends_documentation_fragment:
   - evenkeel.fleet.selection
+  - evenkeel.fleet.selection.gone
   - evenkeel.fleet.common
   - evenkeel.fleet.auth
   - evenkeel.fleet.attributes
@@ -175,6 +176,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.maintenan
 from ansible_collections.evenkeel.fleet.plugins.module_utils.interface.argspec import (
     AUTH,
     COMMON,
+    GONE,
     SELECTION,
     merge,
 )
@@ -186,6 +188,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.interface.entrypoin
 MODULE = Module(
     specification=merge(
         SELECTION,
+        GONE,
         {
             "state": {
                 "type": "str",

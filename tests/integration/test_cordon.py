@@ -292,6 +292,20 @@ def test_a_node_that_vanishes_in_between_is_skipped_and_the_others_go_on(
     }
 
 
+def test_c23_nodes_that_are_gone_are_skipped_only_where_that_is_asked_for(
+    space: Space, cluster: Cluster
+) -> None:
+    n1, n2 = space.nodes(2)
+    space.remove_node(n1)
+    with pytest.raises(Refused, match=f"Node {n1}: not in this cluster"):
+        close(cluster, n1, n2)
+    assert codes(close(cluster, n1, n2, ignore_not_found=True)) == {
+        "done": [(n2, "cordoned")],
+        "skipped": [(n1, "node_gone")],
+    }
+    assert codes(close(cluster, n1, ignore_not_found=True)) == {"skipped": [(n1, "node_gone")]}
+
+
 def test_another_node_of_the_same_name_is_not_touched(space: Space, cluster: Cluster) -> None:
     (n1,) = space.nodes(1)
     document = space.node(n1)

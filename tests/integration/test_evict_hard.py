@@ -112,6 +112,29 @@ def test_c23_a_node_that_vanishes_ends_its_pods_and_the_next_node_goes_on(
     assert space.pods(node=second) == []
 
 
+def test_c23_a_node_that_was_gone_before_is_told_and_the_next_node_is_emptied(
+    space: Space, cluster: Cluster
+) -> None:
+    first, second = space.nodes(3)[:2]
+    space.deployment("web", 1, node=second)
+    space.wait_running()
+    space.cordon(second)
+    space.remove_node(first)
+    with pytest.raises(Refused, match=f"Node {first}: not in this cluster"):
+        drain(cluster, first, second)
+    listener = Listener()
+
+    report = drain(cluster, first, second, ignore_not_found=True, progress=listener)
+
+    assert (report.failure, by_code(report)) == ("", {"done": ["evicted"]})
+    assert report.extra["warnings"] == []
+    assert "node gone" in listener.texts()
+    gone = {node["name"]: node["gone"] for node in report.extra["nodes"]}
+    assert gone == {first: True, second: False}
+    alone = drain(cluster, first, ignore_not_found=True)
+    assert (alone.failure, alone.changed) == ("", False)
+
+
 def test_an_interruption_ends_the_call_within_a_second_with_a_true_report(
     space: Space, cluster: Cluster
 ) -> None:

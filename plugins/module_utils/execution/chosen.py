@@ -17,7 +17,9 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.node_selecti
 )
 
 
-def choose(selection: Optional[NodeSelection], cluster: Cluster) -> tuple[Fleet, tuple[Node, ...]]:
+def choose(
+    selection: Optional[NodeSelection], cluster: Cluster, *, ignore_not_found: bool = False
+) -> tuple[Fleet, tuple[Node, ...]]:
     """Returns the fleet's nodes and the selected ones; None selects all.
 
     Pods are read only for `where`, whose documents count them.
@@ -28,4 +30,6 @@ def choose(selection: Optional[NodeSelection], cluster: Cluster) -> tuple[Fleet,
     nodes = tuple(sorted(cluster.list(NODES).items, key=lambda node: node.name))
     pods = cluster.list(PODS).items if selection is not None and selection.where else ()
     fleet = Fleet(nodes=nodes, pods=pods)
-    return fleet, nodes if selection is None else select(selection, fleet)
+    if selection is None:
+        return fleet, nodes
+    return fleet, select(selection, fleet, ignore_not_found=ignore_not_found)

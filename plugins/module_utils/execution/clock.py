@@ -17,13 +17,43 @@ FOREVER = float("inf")
 
 
 class Inbox(Generic[T]):
-    """Where watches, workers and timers leave events for the one thread that decides."""
+    """Where watches, workers and timers leave events for the one thread that decides.
+
+    It counts what was put into it and what was taken out: while the two differ nobody may say that
+    there is nothing to do.
+    """
 
     def __init__(self) -> None:
-        self.queue: queue.SimpleQueue[T] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[Optional[T]] = queue.SimpleQueue()
+        self._guard = threading.Lock()
+        self._put = 0
+        self._taken = 0
+
+    @property
+    def empty(self) -> bool:
+        return self._put == self._taken
 
     def put(self, event: T) -> None:
-        self.queue.put(event)
+        with self._guard:
+            self._put += 1
+        self._queue.put(event)
+
+    def wake(self) -> None:
+        """Lets one take() return None before its time is over."""
+        self._queue.put(None)
+
+    def take(self, timeout: Optional[float]) -> Optional[T]:
+        """The next event, which counts as there until taken_out(); None after `timeout` seconds of
+        real time, or when woken. A timeout of None is no limit."""
+        try:
+            return self._queue.get(timeout=timeout)
+        except queue.Empty:
+            return None
+
+    def taken_out(self) -> None:
+        """What take() returned is in somebody's hands now."""
+        with self._guard:
+            self._taken += 1
 
 
 class Clock(Protocol):
@@ -99,10 +129,10 @@ class SystemClock:
             time.sleep(seconds)
 
     def receive(self, inbox: Inbox[T], timeout: float) -> Optional[T]:
-        try:
-            return inbox.queue.get(timeout=None if timeout == FOREVER else max(0.0, timeout))
-        except queue.Empty:
-            return None
+        event = inbox.take(None if timeout == FOREVER else max(0.0, timeout))
+        if event is not None:
+            inbox.taken_out()
+        return event
 
     def start_thread(self, work: Callable[[], None], name: str) -> threading.Thread:
         thread = threading.Thread(target=work, name=name, daemon=True)

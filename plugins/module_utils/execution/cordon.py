@@ -42,6 +42,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.last_node im
 from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.node_edit import NodeDecision
 from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.node_selection import (
     NodeSelection,
+    not_found,
 )
 
 CORDONED = "cordoned"
@@ -55,6 +56,7 @@ class CordonOptions:
     reason: told to others beside the claim; "" leaves the one that is there.
     release_all: with uncordoned, opens the nodes whoever holds them.
     allow_last: closes the last node that new pods could go to, too.
+    ignore_not_found: nodes named that are not there are skipped (node_gone), not refused.
     """
 
     selection: NodeSelection
@@ -63,6 +65,7 @@ class CordonOptions:
     reason: str = ""
     release_all: bool = False
     allow_last: bool = False
+    ignore_not_found: bool = False
 
 
 def cordon(options: CordonOptions, cluster: Cluster, run: Run) -> Report:
@@ -72,11 +75,11 @@ def cordon(options: CordonOptions, cluster: Cluster, run: Run) -> Report:
     last_schedulable_node, control_plane_majority), before any write.
     """
     _check(options)
-    fleet, nodes = choose(options.selection, cluster)
+    fleet, nodes = choose(options.selection, cluster, ignore_not_found=options.ignore_not_found)
     rule = _rule(options, run)
     if options.state == CORDONED and not options.allow_last:
         _spare_the_last(fleet, nodes, rule)
-    report = write_nodes(nodes, rule, cluster, run)
+    report = write_nodes(nodes, rule, cluster, run, gone=not_found(options.selection, fleet))
     return replace(report, extra=_flipped(report))
 
 

@@ -42,6 +42,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.maintenance_
 from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.node_edit import NodeDecision
 from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.node_selection import (
     NodeSelection,
+    not_found,
 )
 
 STATES = ("entering", "waiting", "in_maintenance", "withdrawn", "absent")
@@ -59,12 +60,14 @@ class MaintenanceOptions:
     the one of a node that enters.
     protect_from_autoscalers: sets the annotations that keep Karpenter and the cluster autoscaler
     from deleting the node, where they are not set already.
+    ignore_not_found: nodes named that are not there are skipped (node_gone), not refused.
     """
 
     selection: NodeSelection
     state: str
     message: str = ""
     protect_from_autoscalers: bool = True
+    ignore_not_found: bool = False
 
 
 def maintenance(options: MaintenanceOptions, cluster: Cluster, run: Run) -> Report:
@@ -77,10 +80,10 @@ def maintenance(options: MaintenanceOptions, cluster: Cluster, run: Run) -> Repo
         raise InvalidOption(
             "state", f"{options.state!r} is not a state.", f"Use one of {', '.join(STATES)}."
         )
-    _fleet, nodes = choose(options.selection, cluster)
+    fleet, nodes = choose(options.selection, cluster, ignore_not_found=options.ignore_not_found)
     cleared = options.state == "absent" and _clear_drains(nodes, cluster, run)
     rule = Rule("maintenance", _judge(options, run), partial(_tell, cluster, run))
-    report = write_nodes(nodes, rule, cluster, run)
+    report = write_nodes(nodes, rule, cluster, run, gone=not_found(options.selection, fleet))
     return replace(report, changed=report.changed or cleared)
 
 

@@ -48,6 +48,8 @@ _RAW_NODES: Resource[Raw] = Resource(
 _ATTEMPTS = 8
 _BACKOFF = Backoff(first=0.02, most=0.5)
 
+GONE = NodeDecision(SKIPPED, "node_gone", "The node was removed meanwhile.")
+
 
 @dataclass(frozen=True)
 class Rule:
@@ -73,6 +75,10 @@ class _Tally:
     before: dict[str, Any] = field(default_factory=dict)
     after: dict[str, Any] = field(default_factory=dict)
 
+    def skip_gone(self, rule: Rule, name: str) -> None:
+        outcome = Outcome("", name, rule.action, GONE.code, GONE.detail)
+        self.results[SKIPPED].append(outcome)
+
     def add(self, rule: Rule, node: Node, decision: NodeDecision) -> None:
         outcome = Outcome("", node.name, rule.action, decision.code, decision.detail)
         self.results[decision.result].append(outcome)
@@ -83,8 +89,12 @@ class _Tally:
             self.after[node.name] = after
 
 
-def write_nodes(nodes: Sequence[Node], rule: Rule, cluster: Cluster, run: Run) -> Report:
+def write_nodes(
+    nodes: Sequence[Node], rule: Rule, cluster: Cluster, run: Run, *, gone: Sequence[str] = ()
+) -> Report:
     """Carries the rule out on all nodes, by name, and reports on each.
+
+    gone: names of nodes that were there when the caller chose them; they are skipped.
 
     In check mode nothing is written and the report says what would be. A node whose decision is a
     failure is left as it is and the others go on; the call then fails with that code. An error of
@@ -93,6 +103,8 @@ def write_nodes(nodes: Sequence[Node], rule: Rule, cluster: Cluster, run: Run) -
     """
     ordered = sorted(nodes, key=lambda node: node.name)
     tally = _Tally()
+    for name in gone:
+        tally.skip_gone(rule, name)
     for node in ordered:
         rule.judge(node)
     for index, node in enumerate(ordered):
@@ -115,7 +127,7 @@ def _turn(node: Node, rule: Rule, cluster: Cluster, run: Run) -> tuple[Node, Nod
     for attempt in range(_ATTEMPTS):
         raw = _read(cluster, node)
         if raw is None:
-            return node, NodeDecision(SKIPPED, "node_gone", "The node was removed meanwhile.")
+            return node, GONE
         found = parse_node(raw)
         decision = rule.judge(found)
         if decision.edit.empty:

@@ -70,6 +70,9 @@ SELECTION: Specification = {
     "where": {"type": "str"},
 }
 
+# For steps of a run that has found its nodes before.
+GONE: Specification = {"ignore_not_found": {"type": "bool", "default": False}}
+
 # What a drain may touch, in kubectl's words. Preflight predicts with the same consents.
 CONSENT: Specification = {
     "delete_emptydir_data": {"type": "bool", "default": False},

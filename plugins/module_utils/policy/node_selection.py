@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Callable, Iterable
+from typing import Any, Callable, Sequence
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.documents import node_document
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.errors import (
@@ -64,15 +64,21 @@ def check_selection(selection: NodeSelection) -> None:
         _compiled(selection.where)
 
 
-def select(selection: NodeSelection, fleet: Fleet) -> tuple[Node, ...]:
+def select(
+    selection: NodeSelection, fleet: Fleet, *, ignore_not_found: bool = False
+) -> tuple[Node, ...]:
     """Returns the selected nodes by name, each once.
 
     Raises InvalidOption (see check_selection), and Refused when a name is unknown or nothing
-    matches: a drain of no node would look like a success.
+    matches: a drain of no node would look like a success. ignore_not_found: names that are unknown
+    are left out, as those of nodes that the caller has seen and that may be gone since.
     """
     check_selection(selection)
     if selection.nodes:
-        return _by_name(selection.nodes, fleet)
+        if not ignore_not_found:
+            _refuse_unknown(not_found(selection, fleet))
+        wanted = sorted(set(selection.nodes))
+        return tuple(fleet.node_by_name[name] for name in wanted if name in fleet.node_by_name)
     if selection.node_selector:
         labels = _parsed_labels(selection.node_selector)
         matching = [node for node in fleet.nodes if labels.matches(node.meta.labels)]
@@ -82,9 +88,12 @@ def select(selection: NodeSelection, fleet: Fleet) -> tuple[Node, ...]:
     return _some(matching, f"where {selection.where}", fleet)
 
 
-def _by_name(names: Iterable[str], fleet: Fleet) -> tuple[Node, ...]:
-    wanted = sorted(set(names))
-    unknown = [name for name in wanted if name not in fleet.node_by_name]
+def not_found(selection: NodeSelection, fleet: Fleet) -> tuple[str, ...]:
+    """Returns the names that no node of the fleet has, in order."""
+    return tuple(sorted(set(selection.nodes) - fleet.node_by_name.keys()))
+
+
+def _refuse_unknown(unknown: Sequence[str]) -> None:
     if unknown:
         raise Refused(
             f"{'Node' if len(unknown) == 1 else 'Nodes'} {', '.join(unknown)}",
@@ -92,7 +101,6 @@ def _by_name(names: Iterable[str], fleet: Fleet) -> tuple[Node, ...]:
             "not in this cluster.",
             "Check the spelling, and that this is the cluster you mean (kubectl get nodes).",
         )
-    return tuple(fleet.node_by_name[name] for name in wanted)
 
 
 def _some(matching: list[Node], what: str, fleet: Fleet) -> tuple[Node, ...]:

@@ -3,11 +3,12 @@
 """The time of a twin: virtual, jumping from one event to the next, or real.
 
 Virtual time stands still while anybody works. A runner is a client that waits through this clock:
-it declares until when it waits, and how many watch events it has taken in so far. Time moves on
+it declares until when it waits, and how many events of each watch it has taken in. Time moves on
 when every runner has declared a wait, none has an event on its way to it, and no request is in
 flight; then it jumps to whatever comes first, an event of the twin's own or the end of a wait. Each
-jump ends all declarations: a runner that still has nothing to do declares anew. So nothing is ever
-late: what a runner does at a moment is done before the next moment comes.
+jump ends all declarations: a runner that still has nothing to do declares anew, and only then does
+the twin do what is due. So nothing is ever late: what a runner does at a moment is done before the
+next moment comes, and it knows the time of whatever it hears of.
 
 Without a runner nobody says that there is nothing left to do, and virtual time stands still; a
 client that knows nothing of it (kubectl) can be helped with advance().
@@ -22,24 +23,26 @@ import threading
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Callable, Iterator, Optional
+from typing import Callable, Iterator, Mapping, Optional
 
 Callback = Callable[[], None]
 
 
 @dataclass
 class _Runner:
-    """sent: watch events handed to it. seen: how many it has taken in when it declared its wait.
+    """sent: events handed to it, by open watch. seen: how many of them it had taken in when it
+    declared its wait; a watch that it does not name is one that it has closed.
     until: the end of that wait; None while it works. tell: hears each new time."""
 
     tell: Callable[[float], None]
-    sent: int = 0
-    seen: int = 0
+    sent: dict[str, int] = field(default_factory=dict)
+    seen: Mapping[str, int] = field(default_factory=dict)
     until: Optional[float] = None
 
     @property
     def idle(self) -> bool:
-        return self.until is not None and self.seen == self.sent
+        taken_in = all(self.seen.get(watch, sent) == sent for watch, sent in self.sent.items())
+        return self.until is not None and taken_in
 
 
 @dataclass
@@ -116,14 +119,22 @@ class Timekeeper:
             self._runners.pop(runner, None)
             self._changed.notify_all()
 
-    def sent(self, runner: str) -> None:
+    def sent(self, runner: str, watch: str) -> None:
         """A watch event is on its way to this runner; one that is not known does not matter."""
         with self._changed:
             found = self._runners.get(runner)
             if found is not None:
-                found.sent += 1
+                found.sent[watch] = found.sent.get(watch, 0) + 1
 
-    def wait(self, runner: str, until: float, seen: int) -> bool:
+    def ended(self, runner: str, watch: str) -> None:
+        """Nothing more comes from this watch: the connection is closed."""
+        with self._changed:
+            found = self._runners.get(runner)
+            if found is not None:
+                found.sent.pop(watch, None)
+                self._changed.notify_all()
+
+    def wait(self, runner: str, until: float, seen: Mapping[str, int]) -> bool:
         """The runner does nothing more before `until` unless something comes. False when it is not
         known: it has to join (again)."""
         with self._changed:
@@ -163,12 +174,17 @@ class Timekeeper:
         """Waits until something is due and returns it; None once closed."""
         with self._changed:
             while not self._closed:
-                due = self._agenda.take(self.now())
+                quiet = not self.virtual or self._quiet()
+                due = self._agenda.take(self.now()) if quiet else []
                 if due:
                     return due
-                if not (self.virtual and self._jump()):
+                if not (self.virtual and quiet and self._jump()):
                     self._changed.wait(self._patience())
             return None
+
+    def _quiet(self) -> bool:
+        """Does everybody wait?"""
+        return not self._requests and all(runner.idle for runner in self._runners.values())
 
     def _patience(self) -> Optional[float]:
         first = self._agenda.first()
@@ -177,9 +193,7 @@ class Timekeeper:
         return max(0.0, first - self.now())
 
     def _jump(self) -> bool:
-        """Moves virtual time to what comes next, if everybody allows it; False otherwise."""
-        if self._requests:
-            return False
+        """Moves virtual time to what comes next; False when nothing does, or not yet."""
         target = min(self._agenda.first(), self._allowed())
         if target == math.inf or target <= self._now:
             return False
@@ -190,9 +204,7 @@ class Timekeeper:
         return True
 
     def _allowed(self) -> float:
-        """How far time may go: to the end of the shortest wait, once all runners wait."""
+        """How far time may go: to the end of the shortest wait."""
         if not self._runners:
             return self._free_until
-        if not all(runner.idle for runner in self._runners.values()):
-            return -math.inf
         return min(runner.until for runner in self._runners.values() if runner.until is not None)

@@ -159,4 +159,4 @@ def test_a_silent_follower_stops_within_a_second_and_posts_nothing_more():
         begin = time.monotonic()
         follower.stop()
         assert time.monotonic() - begin < 1.0
-        assert inbox.queue.empty()
+        assert inbox.empty

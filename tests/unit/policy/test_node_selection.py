@@ -15,6 +15,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.errors import
 from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.node_selection import (
     NodeSelection,
     check_selection,
+    not_found,
     select,
 )
 from tests.unit.builders import fleet, node
@@ -102,6 +103,14 @@ def test_refuses_what_is_not_there(selection, code, part):
         select(selection, FLEET)
     assert caught.value.code == code
     assert part in str(caught.value)
+
+
+def test_names_that_are_not_found_are_left_out_where_that_is_asked_for():
+    some = NodeSelection(nodes=("n9", "n1", "n7"))
+    assert [found.name for found in select(some, FLEET, ignore_not_found=True)] == ["n1"]
+    assert not_found(some, FLEET) == ("n7", "n9")
+    with pytest.raises(Refused):
+        select(NodeSelection(node_selector="pool=gpu"), FLEET, ignore_not_found=True)
 
 
 def test_names_and_labels_need_no_jmespath(monkeypatch):

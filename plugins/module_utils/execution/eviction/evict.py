@@ -130,16 +130,22 @@ def _machine(
         prefix=run.prefix,
         world=World(snapshot.fleet, snapshot.attachments),
         ledger=Ledger(snapshot.fleet.budgets),
-        targets={
-            node.name: Target(node.name, node.meta.uid, node.unschedulable, options.fenced)
-            for node in snapshot.nodes
-        },
+        targets=_targets(options, snapshot),
         volumes=snapshot.volumes,
     )
     machine = DrainMachine(state, consent, slots)
     now = Now(run.clock.monotonic(), run.clock.now())
     machine.begin(verdicts, snapshot.fleet.controllers, now)
     return machine
+
+
+def _targets(options: EvictOptions, snapshot: Snapshot) -> dict[str, Target]:
+    there = [
+        Target(node.name, node.meta.uid, node.unschedulable, options.fenced)
+        for node in snapshot.nodes
+    ]
+    gone = [Target(name, "", cordoned=False, gone=True) for name in snapshot.gone]
+    return {target.name: target for target in [*there, *gone]}
 
 
 def _lift_old_fences(state: DrainState, snapshot: Snapshot, cluster: Cluster, run: Run) -> None:

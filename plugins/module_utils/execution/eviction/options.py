@@ -28,6 +28,7 @@ class EvictOptions:
     with their values: when one goes or changes, the run stops before its next act.
     fenced: the user states that the nodes are switched off.
     status_annotation: key of the annotation that says on each node what it waits for; "" is none.
+    ignore_not_found: nodes named that are not there are reported as gone, not refused.
     """
 
     selection: NodeSelection
@@ -47,6 +48,7 @@ class EvictOptions:
     allow_last: bool = False
     only_while: Mapping[str, str] = field(default_factory=dict)
     status_annotation: str = ""
+    ignore_not_found: bool = False
 
     def consent(self, prefix: str) -> Consent:
         """What policy/consent judges by. Raises InvalidOption for a selector it cannot read."""

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import queue
 from typing import Any, Callable, Optional, Union
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.base import Cluster
@@ -81,9 +80,8 @@ class Posts:
         """Returns what no thread has begun yet; it is not done any more."""
         unsent: list[Command] = []
         while True:
-            try:
-                command = self._jobs.queue.get_nowait()
-            except queue.Empty:
+            command = self._clock.receive(self._jobs, 0)
+            if command is None:
                 return unsent
             if not isinstance(command, _Stop):
                 unsent.append(command)

@@ -24,18 +24,25 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.resources imp
     Resource,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.storage import VolumeAttachment
-from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.node_selection import select
+from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.node_selection import (
+    not_found,
+    select,
+)
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """`listings` by Resource.kind, for the watches. volumes: PersistentVolume by its claim."""
+    """`listings` by Resource.kind, for the watches. volumes: PersistentVolume by its claim.
+
+    gone: names of nodes that are not there any more.
+    """
 
     fleet: Fleet
     nodes: tuple[Node, ...]
     listings: Mapping[str, Listing[Any]]
     attachments: tuple[VolumeAttachment, ...] = ()
     volumes: Mapping[str, str] = field(default_factory=dict)
+    gone: tuple[str, ...] = ()
 
 
 def take_snapshot(options: EvictOptions, cluster: Cluster) -> Snapshot:
@@ -50,21 +57,26 @@ def take_snapshot(options: EvictOptions, cluster: Cluster) -> Snapshot:
         wanted.append(AUTOSCALERS)
     listings = {resource.kind: cluster.list(resource) for resource in wanted}
     if not options.selection.where:
-        select(options.selection, Fleet(nodes=_sorted(listings, "Node")))
+        _chosen(options, Fleet(nodes=_sorted(listings, "Node")))
     rest: list[Resource[Any]] = [PODS, BUDGETS, *CONTROLLERS]
     for resource in rest:
         listings[resource.kind] = cluster.list(resource)
     fleet = _fleet(listings)
-    nodes = select(options.selection, fleet)
+    nodes = _chosen(options, fleet)
+    gone = not_found(options.selection, fleet)
     if not options.fenced and not _mounts_claims(fleet, nodes):
-        return Snapshot(fleet, nodes, listings)
+        return Snapshot(fleet, nodes, listings, gone=gone)
     listings[VOLUME_ATTACHMENTS.kind] = attachments = cluster.list(VOLUME_ATTACHMENTS)
     volumes = {
         volume.claim: volume.meta.name
         for volume in cluster.list(PERSISTENT_VOLUMES).items
         if volume.claim
     }
-    return Snapshot(fleet, nodes, listings, attachments.items, volumes)
+    return Snapshot(fleet, nodes, listings, attachments.items, volumes, gone)
+
+
+def _chosen(options: EvictOptions, fleet: Fleet) -> tuple[Node, ...]:
+    return select(options.selection, fleet, ignore_not_found=options.ignore_not_found)
 
 
 def _fleet(listings: Mapping[str, Listing[Any]]) -> Fleet:

@@ -177,7 +177,9 @@ def _warnings(state: DrainState, planned: bool) -> list[str]:
         for name in state.options.namespaces
         if not state.world.fleet(name).pods
     ]
-    open_nodes = sorted(name for name, target in state.targets.items() if not target.cordoned)
+    open_nodes = sorted(
+        name for name, target in state.targets.items() if not (target.cordoned or target.gone)
+    )
     if not planned:
         return nowhere + [
             f"Node {name} is not cordoned: pods may start on it again at any time."
