@@ -105,7 +105,6 @@ class Playbooks:
         options: Mapping[str, Any] | None = None,
         *flags: str,
         as_json: bool = False,
-        kubeconfig: Path | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> Ran:
         """Options are given as `-e k=v` each, or all of them as one JSON."""
@@ -122,9 +121,12 @@ class Playbooks:
         as_json: bool = False,
         environment: Mapping[str, str] | None = None,
     ) -> Iterator[Playing]:
-        """A run that is killed at the end of the context, if it still runs."""
+        """A run that is killed at the end of the context, if it still runs.
+
+        `name`: a playbook of the collection, or the path of another.
+        """
         self._count += 1
-        record = self.directory / f"record-{name}-{self._count}.jsonl"
+        record = self.directory / f"record-{Path(name).stem}-{self._count}.jsonl"
         program = Path(sys.executable).with_name("ansible-playbook")
         full = name if "/" in name else f"evenkeel.fleet.{name}"
         process = subprocess.Popen(

@@ -5,64 +5,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
 from tests.control_plane.space import Space
-from tests.control_plane.users import documents
 
 from .calling import PREFIX
 from .playbooks import DOCTOR, ENTER, EXIT, STATUS, Playbooks
+from .rights import ON_CONFLICT, RBAC, granted, used
+from .standing import annotations, standing
 
-RBAC = Path(__file__).parents[2] / "docs" / "rbac"
 PROTECTIONS = (
     "karpenter.sh/do-not-disrupt",
     "cluster-autoscaler.kubernetes.io/scale-down-disabled",
 )
-# Asked for only after a conflict, which no test can order from a real server.
-ON_CONFLICT = {("get", "", "pods", "")}
-
-Right = tuple[str, str, str, str]
-
-
-def granted(manifest: str) -> set[Right]:
-    """(verb, group, resource, namespace): namespace "" for the whole cluster."""
-    rights = set()
-    for document in documents(RBAC / manifest):
-        namespace = document["metadata"].get("namespace", "")
-        for rule in document["rules"]:
-            rights |= {
-                (verb, group, resource, namespace)
-                for verb in rule["verbs"]
-                for group in rule["apiGroups"]
-                for resource in rule["resources"]
-            }
-    return rights
-
-
-def used(space: Space, user: str) -> set[Right]:
-    rights = set()
-    for request in space.requests(user):
-        if request.group in ("authorization.k8s.io", "authentication.k8s.io"):
-            continue
-        assert request.status < 400 or request.status in (404, 409, 429), str(request)
-        resource = "/".join(part for part in (request.resource, request.subresource) if part)
-        of_role = request.resource in ("leases", "events")
-        namespace = request.namespace if of_role else ""
-        rights.add((request.verb, request.group, resource, namespace))
-    return rights
-
-
-def annotations(space: Space, node: str) -> dict[str, str]:
-    found: dict[str, str] = space.node(node)["metadata"].get("annotations", {})
-    return found
-
-
-def standing(space: Space, node: str) -> tuple[dict[str, str], dict[str, Any]]:
-    """What maintenance may touch: annotations and spec. The disks of its pods come and go."""
-    return annotations(space, node), space.node(node)["spec"]
 
 
 def everything(space: Space, first: str) -> None:

@@ -6,9 +6,6 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import yaml
@@ -17,42 +14,7 @@ from tests.control_plane.space import Space
 
 from .calling import PREFIX
 from .playbooks import ENTER, EXIT, Playbooks
-
-
-def annotations(space: Space, node: str) -> dict[str, str]:
-    found: dict[str, str] = space.node(node)["metadata"].get("annotations", {})
-    return found
-
-
-def clean(space: Space, node: str) -> bool:
-    ours = [key for key in annotations(space, node) if key.startswith(PREFIX)]
-    return not ours and "unschedulable" not in space.node(node)["spec"]
-
-
-def terminating(space: Space, node: str) -> bool:
-    pods = space.pods(node=node)
-    return any(pod["metadata"].get("deletionTimestamp") for pod in pods)
-
-
-@contextmanager
-def most_closed(space: Space, nodes: list[str]) -> Iterator[list[int]]:
-    """Appends, all the time, how many of the nodes are closed."""
-    counts: list[int] = []
-    over = threading.Event()
-    api = space.plane.api()
-
-    def count() -> None:
-        while not over.wait(0.05):
-            found = api.list("/api/v1/nodes", labelSelector=f"test-space={space.id}")
-            counts.append(sum(bool(node["spec"].get("unschedulable")) for node in found))
-
-    thread = threading.Thread(target=count, daemon=True)
-    thread.start()
-    try:
-        yield counts
-    finally:
-        over.set()
-        thread.join(5.0)
+from .standing import annotations, clean, counted, is_closed, terminating
 
 
 def test_batches_with_hooks_and_exit_never_hold_more_nodes_than_asked(
@@ -75,7 +37,7 @@ def test_batches_with_hooks_and_exit_never_hold_more_nodes_than_asked(
         "maintenance_tasks": "during.yml",
         "maintenance_after_tasks": "after.yml",
     }
-    with most_closed(space, nodes) as counts:
+    with counted(space, is_closed) as counts:
         ran = Playbooks(tmp_path, space.kubeconfig()).run(ENTER, options).good()
 
     batches = [",".join(nodes[:2]), ",".join(nodes[2:])]

@@ -76,7 +76,9 @@ def _overlapping(space: Space, nodes: list[str]) -> None:
 
 def _one_crashing_one_pending(policy: str | None) -> Callable[[Space, list[str]], None]:
     def build(space: Space, nodes: list[str]) -> None:
-        space.deployment("a", 1, labels={"group": "c10"}, behaviour="crash-loop")
+        # Kept off the node that goes off: it would never start there.
+        running = {"node": nodes[0], "pinned": True, "behaviour": "crash-loop"}
+        space.deployment("a", 1, labels={"group": "c10"}, **running)
         # Bound past the scheduler to a node that is off: it stays Pending there.
         space.power_off(nodes[1])
         space.deployment("b", 1, labels={"group": "c10"}, spec={"nodeName": nodes[1]})
