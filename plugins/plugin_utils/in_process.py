@@ -20,7 +20,6 @@ from ansible.module_utils.common.parameters import remove_values
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
-from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.clock import SystemClock
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.identity import ProcessId
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.interruption import (
     Interruption,
@@ -96,8 +95,8 @@ class InProcessAction(ActionBase):
         interruption.deliver()
         return dict(remove_values(result, secrets))
 
-    def _say(self, progress: Progress) -> None:
-        self._display_line(render.line(progress, SystemClock().monotonic()))
+    def _say(self, progress: Progress, now: float) -> None:
+        self._display_line(render.line(progress, now))
 
     def _display_line(self, line: str) -> None:
         # Called from threads, too: the worker hands each line to the main process, which prints it.

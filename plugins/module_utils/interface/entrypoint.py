@@ -6,16 +6,20 @@ from __future__ import annotations
 
 import os
 import traceback
+from contextlib import closing
 from dataclasses import dataclass
-from typing import Any, Callable, Mapping, Sequence
+from typing import Any, Callable, Mapping, Optional
 
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.kubernetes.connection import (
     Connection,
 )
-from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.registry import open_cluster
-from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.clock import SystemClock
+from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.registry import find
+from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.clock import (
+    Clock,
+    SystemClock,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.identity import (
     ProcessId,
     holder,
@@ -57,15 +61,14 @@ class Module:
 def run_module(module: Module) -> None:
     """The main program of every module of this collection."""
     ansible = _FleetModule(argument_spec=module.specification, supports_check_mode=True)
-    timeline: list[dict[str, Any]] = []
-    started = SystemClock().monotonic()
+    timeline: list[tuple[float, Progress]] = []
 
-    def say(progress: Progress) -> None:
-        timeline.append(_event(progress, SystemClock().monotonic() - started))
+    def say(progress: Progress, now: float) -> None:
+        timeline.append((now, progress))
 
     with Interruption(_starters()) as interruption:
         result = call(module, ansible.params, ansible.check_mode, say, interruption)
-    result["timeline"] = timeline
+    result["timeline"] = [_event(progress, now - timeline[0][0]) for now, progress in timeline]
     if result["failed"]:
         ansible.fail_json(**result)
     ansible.exit_json(**result)
@@ -75,30 +78,25 @@ def call(
     module: Module,
     params: Mapping[str, Any],
     check_mode: bool,
-    say: Callable[[Progress], None],
+    say: render.Say,
     interruption: Interruption,
 ) -> Result:
     """Opens the cluster, calls the function, and returns the result as Ansible gets it.
 
     Never raises: whatever stops the call becomes a result with `failed` and `code`.
     """
-    clock = SystemClock()
-    started = clock.monotonic()
-    narrator = render.Narrator(clock.monotonic, say)
-    recorders: list[RecordingCluster] = []
+    attempt = _Call(module, check_mode, say, interruption)
     try:
-        report = _report(module, plain(params), check_mode, narrator, interruption, recorders)
-        result = _from_report(report)
+        result = _from_report(attempt.report(plain(params)))
     except FleetError as error:
-        result = {**failure(str(error), error.code), "changed": _written(recorders)}
+        result = {**failure(str(error), error.code), "changed": attempt.wrote}
     except Exception as error:  # noqa: BLE001 - the edge: a fault of ours becomes a result, too
         result = {
             **failure(f"This is a fault of evenkeel.fleet: {error!r}.", "failed"),
-            "changed": _written(recorders),
+            "changed": attempt.wrote,
             "exception": traceback.format_exc(),
         }
-    narrator.close()
-    return {**result, "duration": round(clock.monotonic() - started, 3)}
+    return {**result, "duration": attempt.close()}
 
 
 def failure(msg: str, code: str) -> Result:
@@ -106,40 +104,59 @@ def failure(msg: str, code: str) -> Result:
     return _from_report(Report(msg=msg, failure=code))
 
 
-def _report(
-    module: Module,
-    params: Mapping[str, Any],
-    check_mode: bool,
-    narrator: render.Narrator,
-    interruption: Interruption,
-    recorders: list[RecordingCluster],
-) -> Report:
-    options: Any = build_options(module.options, params)
+class _Call:
+    """Its clock is the machine's until the destination is known, which may have another."""
 
-    def cause() -> str:
-        narrator.tick()
-        return interruption.cause()
+    def __init__(
+        self, module: Module, check_mode: bool, say: render.Say, interruption: Interruption
+    ) -> None:
+        self._module = module
+        self._check_mode = check_mode
+        self._say = say
+        self._interruption = interruption
+        self._recorder: Optional[RecordingCluster] = None
+        self._follow(SystemClock())
 
-    cluster = open_cluster(build_options(Connection, params), interruption=cause)
-    try:
-        recorder = RecordingCluster(cluster)
-        recorders.append(recorder)
-        narrator.tell(Progress(node="", text=cluster.description, urgent=True))
-        run = Run(
+    @property
+    def wrote(self) -> bool:
+        return self._recorder is not None and self._recorder.written
+
+    def report(self, params: Mapping[str, Any]) -> Report:
+        options: Any = build_options(self._module.options, params)
+        destination = find(build_options(Connection, params))
+        self._follow(destination.clock)
+        try:
+            with closing(destination.cluster(self._cause)) as cluster:
+                self._recorder = RecordingCluster(cluster)
+                self._narrator.tell(Progress(node="", text=cluster.description, urgent=True))
+                return self._module.function(options, self._recorder, self._run(params))
+        finally:
+            destination.leave()
+
+    def close(self) -> float:
+        """Says the last words, and returns how many seconds it took by its clock."""
+        self._narrator.close()
+        return round(self._clock.monotonic() - self._started, 3)
+
+    def _follow(self, clock: Clock) -> None:
+        self._clock = clock
+        self._started = clock.monotonic()
+        self._narrator = render.Narrator(clock.monotonic, self._say)
+
+    def _cause(self) -> str:
+        self._narrator.tick()
+        return self._interruption.cause()
+
+    def _run(self, params: Mapping[str, Any]) -> Run:
+        return Run(
             holder=holder(),
-            progress=narrator.tell,
-            interruption=cause,
-            check_mode=check_mode,
+            clock=self._clock,
+            progress=self._narrator.tell,
+            interruption=self._cause,
+            check_mode=self._check_mode,
             prefix=params["annotation_prefix"].rstrip("/") + "/",
             state_namespace=params["state_namespace"],
         )
-        return module.function(options, recorder, run)
-    finally:
-        cluster.close()
-
-
-def _written(recorders: Sequence[RecordingCluster]) -> bool:
-    return any(recorder.written for recorder in recorders)
 
 
 def _from_report(report: Report) -> Result:

@@ -14,6 +14,9 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.run impor
 MINIMUM_INTERVAL = 1.0
 HEARTBEAT = 30.0
 
+# What is told, and when by the clock that `waiting_since` is of.
+Say = Callable[[Progress, float], None]
+
 
 def line(progress: Progress, now: float) -> str:
     """n1  3/20  waiting for budget shop/web (since 42s)
@@ -56,7 +59,7 @@ class Narrator:
     second; the waits of execution do, as they ask whether they are interrupted.
     """
 
-    def __init__(self, monotonic: Callable[[], float], say: Callable[[Progress], None]) -> None:
+    def __init__(self, monotonic: Callable[[], float], say: Say) -> None:
         self._monotonic = monotonic
         self._say = say
         self._nodes: dict[str, _Told] = {}
@@ -92,4 +95,4 @@ class Narrator:
 
     def _out(self, progress: Progress, now: float) -> None:
         self._nodes[progress.node] = _Told(now, progress)
-        self._say(progress)
+        self._say(progress, now)

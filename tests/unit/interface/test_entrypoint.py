@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Callable
 
 import pytest
 
 pytest.importorskip("ansible", reason="what faces Ansible needs ansible-core")
 
+from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.clock import SystemClock
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.interruption import (
     Interruption,
 )
@@ -39,6 +40,20 @@ class Silent:
 
 
 @dataclass(frozen=True)
+class Reached:
+    """A destination that leads to this cluster."""
+
+    made: Silent
+    clock: SystemClock = field(default_factory=SystemClock)
+
+    def cluster(self, _interruption: Any) -> Silent:
+        return self.made
+
+    def leave(self) -> None:
+        """Nobody waits for this call."""
+
+
+@dataclass(frozen=True)
 class Options:
     word: str = ""
 
@@ -49,7 +64,7 @@ Function = Callable[[Any, Any, Run], Report]
 @pytest.fixture
 def cluster(monkeypatch: pytest.MonkeyPatch) -> Silent:
     made = Silent()
-    monkeypatch.setattr(entrypoint, "open_cluster", lambda *args, **kwargs: made)
+    monkeypatch.setattr(entrypoint, "find", lambda _connection: Reached(made))
     return made
 
 
@@ -62,7 +77,7 @@ def call(function: Function, **params: Any) -> tuple[dict[str, Any], list[str]]:
             entrypoint.Module(specification, Options, function),
             {**given, **params},
             False,
-            told.append,
+            lambda progress, _now: told.append(progress),
             interruption,
         )
     assert result.pop("duration") >= 0

@@ -24,7 +24,7 @@ class Stage:
         self.said: list[tuple[float, str]] = []
         self.narrator = Narrator(lambda: self.now, self._say)
 
-    def _say(self, progress: Progress) -> None:
+    def _say(self, progress: Progress, _now: float) -> None:
         self.said.append((self.now, line(progress, self.now)))
 
     def at(self, now: float, progress: Optional[Progress] = None) -> None:

@@ -34,6 +34,9 @@ _TOKEN_FILE = "/var/run/secrets/kubernetes.io/serviceaccount/token"
 _TOKEN_FILE_PERIOD = timedelta(minutes=1)
 _MOST_LEEWAY = timedelta(minutes=1)
 
+# The extension of a kubeconfig's cluster by which a twin asks its clients to follow its clock.
+VIRTUAL_TIME = "fleet.evenkeel.dev/virtual-time"
+
 
 class WallClock(Protocol):
     def now(self) -> datetime:
@@ -48,6 +51,7 @@ class Source:
     context: str
     names: tuple[str, ...]
     expires_at: Optional[datetime] = None
+    virtual_time: bool = False
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,7 @@ class Access:
     """How to send a request now. `authorization` is the header's value, "" with certificates.
 
     `key` changes when the pool must: other certificates, another server, another proxy.
+    virtual_time: the server is a twin whose clock the run has to follow.
     """
 
     server: str
@@ -63,6 +68,7 @@ class Access:
     pool: Any
     key: tuple[Any, ...]
     renew_at: Optional[datetime]
+    virtual_time: bool = False
 
 
 class Credentials:
@@ -124,6 +130,7 @@ class Credentials:
             pool=previous.pool if previous is not None and reuse else _pool(configuration),
             key=key,
             renew_at=_renewal(source.expires_at, self._clock.now()),
+            virtual_time=source.virtual_time,
         )
 
 
@@ -199,8 +206,22 @@ def _from_kubeconfig(connection: Connection) -> Source:
     _check_plugin(config, context, configuration)
     cluster = str(context["context"]["cluster"])
     return Source(
-        configuration, str(context["name"]), (str(context["name"]), cluster), _expiry(loader)
+        configuration,
+        str(context["name"]),
+        (str(context["name"]), cluster),
+        _expiry(loader),
+        _has_virtual_time(config, cluster),
     )
+
+
+def _has_virtual_time(config: Any, cluster: str) -> bool:
+    """A twin says so in the extensions of its cluster's entry, which other clients do not read."""
+    from kubernetes.config.kube_config import ConfigNode
+
+    root = config if isinstance(config, ConfigNode) else ConfigNode("kubeconfig", config)
+    entry = root["clusters"].get_with_name(cluster)["cluster"]
+    extensions = entry.safe_get("extensions") or ()
+    return any(extension.get("name") == VIRTUAL_TIME for extension in extensions)
 
 
 def _kubeconfig(connection: Connection) -> tuple[Any, Any]:

@@ -49,8 +49,8 @@ class Watching(Generic[T]):
         self._forget = forget
         self._attention = attention
         self._closed = threading.Event()
-        self._socket = _socket_of(response)
-        self._lines = _lines(response)
+        self._socket = socket_of(response)
+        self._lines = lines_of(response)
 
     def __iter__(self) -> Iterator[WatchEvent[T]]:
         return self
@@ -111,7 +111,7 @@ def _decoded(line: bytes) -> Optional[dict[str, Any]]:
     return raw if isinstance(raw, dict) else None
 
 
-def _lines(response: Any) -> Iterator[bytes]:
+def lines_of(response: Any) -> Iterator[bytes]:
     """Whole lines, however the server or a proxy has cut the stream into chunks."""
     pieces: list[bytes] = []
     for chunk in response.stream(_CHUNK):
@@ -128,7 +128,7 @@ def _lines(response: Any) -> Iterator[bytes]:
         yield last
 
 
-def _socket_of(response: Any) -> Any:
+def socket_of(response: Any) -> Any:
     """The socket under a urllib3 response, versions 1.26 and 2; None when it cannot be found."""
     connection = getattr(response, "connection", None) or getattr(response, "_connection", None)
     found = getattr(connection, "sock", None)
