@@ -89,8 +89,11 @@ def our_view(oracle: QuantityOracle, text: str) -> tuple[str, str]:
     return oracle.compare(text, int(nanos)), EQUAL
 
 
-def test_quantities_are_read_and_rejected_as_the_api_does(space: Space) -> None:
+def test_c38_quantities_are_read_and_rejected_as_the_api_does(space: Space) -> None:
     oracle = QuantityOracle(space)
+    for text in ("129e6", "123Mi", "1.5Gi", "100m", "250000000n", "0"):
+        assert our_view(oracle, text) == (EQUAL, EQUAL), text
+    assert our_view(oracle, "1KB") == (REJECTED, REJECTED)
 
     @random_cases(150)
     @given(QUANTITY_TEXTS)

@@ -182,61 +182,6 @@ def test_a_withdrawn_request_stops_the_run_before_its_next_act(
         drain(cluster, first, only_while={REQUEST: "true"})
 
 
-def test_c34_an_ordinal_waits_until_all_are_ready_and_is_pending_at_the_timeout(
-    space: Space, cluster: Cluster
-) -> None:
-    first = space.nodes(2)[0]
-    space.statefulset("db", 2, node=first)
-    space.wait_running()
-    space.api.patch(
-        space.path("v1", "pods", "db-1"),
-        {"metadata": {"annotations": {"behaviour": "never-ready"}}},
-    )
-    if not _becomes_unready(space, "db-1"):
-        pytest.skip("a running pod of this plane does not become unready")
-    space.cordon(first)
-
-    report = drain(
-        cluster, first, wait_timeout=5.0, pod_selector="statefulset.kubernetes.io/pod-name=db-0"
-    )
-
-    assert report.failure == "timeout"
-    assert by_code(report)["pending"] == ["ordinal_not_ready"]
-
-
-def _becomes_unready(space: Space, name: str) -> bool:
-    for _unused in range(10):
-        conditions = space.pod(name)["status"].get("conditions", ())
-        if any(each["type"] == "Ready" and each["status"] == "False" for each in conditions):
-            return True
-        time.sleep(0.5)
-    return False
-
-
-def test_c35_replicas_without_a_budget_leave_one_by_one(space: Space, cluster: Cluster) -> None:
-    first = space.nodes(2)[0]
-    space.deployment("web", 3, node=first, start_seconds=2)
-    space.wait_running()
-    space.cordon(first)
-    lowest = [3]
-
-    def watch() -> bool:
-        ready = sum(
-            each["status"] == "True"
-            for pod in space.pods("web")
-            for each in pod["status"].get("conditions", ())
-            if each["type"] == "Ready" and not pod["metadata"].get("deletionTimestamp")
-        )
-        lowest[0] = min(lowest[0], ready)
-        return not background.running
-
-    background = InBackground(lambda: drain(cluster, first))
-    space.wait(watch, "the drain to end", 60)
-
-    assert by_code(background.result()) == {"done": ["evicted"] * 3}
-    assert lowest[0] >= 2
-
-
 def test_defer_leaves_the_fragile_and_says_so(space: Space, cluster: Cluster) -> None:
     first = space.nodes(2)[0]
     space.deployment("web", 1, node=first)

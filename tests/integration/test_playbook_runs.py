@@ -10,7 +10,7 @@ from pathlib import Path
 
 import yaml
 
-from tests.control_plane.space import Space
+from tests.control_plane.space import LEASES, Space
 
 from .calling import PREFIX
 from .playbooks import ENTER, EXIT, Playbooks
@@ -86,21 +86,28 @@ def test_exit_stops_an_enter_that_runs_elsewhere_and_leaves_a_clean_node(
     assert late <= {"leases", "nodes"}
 
 
-def test_two_enters_at_once_join_and_both_end_well(space: Space, tmp_path: Path) -> None:
+def test_two_enters_at_once_join_and_the_second_says_for_whom_it_waits(
+    space: Space, tmp_path: Path
+) -> None:
+    """C29: the second has nothing left to evict, and ends after the first."""
     first, _second = space.nodes(2)
-    space.deployment("web", 2, node=first, stop_seconds=8, grace_seconds=30)
+    space.deployment("web", 2, node=first, stop_seconds=12, grace_seconds=30)
+    space.budget("web", max_unavailable=2)
     space.wait_running()
     books = Playbooks(tmp_path, space.kubeconfig())
     other = Playbooks(tmp_path, space.kubeconfig("other"))
     with books.start(ENTER, {"nodes": first}) as entering:
         space.wait(lambda: terminating(space, first), "the first to evict", 60)
+        holder = space.api.get(f"{LEASES}/fleet-node-{first}")["spec"]["holderIdentity"]
         with other.start(ENTER, {"nodes": first}) as joining:
+            told = f"{first}  held by {holder} until 20"
+            space.wait(lambda: told in joining.stdout, "the second to say that it waits", 30)
+            assert space.pods(node=first) != []
             joined = joining.end().good()
         entering.end().good()
     assert annotations(space, first)[PREFIX + "maintenance-state"] == "InMaintenance"
-    evicted = [write for write in space.writes("other") if write.subresource == "eviction"]
-    assert evicted == []
-    assert "held by" in joined.stdout or joined.named("Empty the nodes")
+    assert [write for write in space.writes("other") if write.resource == "pods"] == []
+    assert joined.named("Empty the nodes")[-1].result["result"]["done"] == []
 
 
 def test_c17_a_timeout_lists_what_is_left_and_the_node_says_it_too(
@@ -129,11 +136,14 @@ def test_c17_a_timeout_lists_what_is_left_and_the_node_says_it_too(
     assert space.pods("fine", node=first) == []
 
 
-def test_killed_in_the_middle_enter_goes_on_and_exit_undoes(space: Space, tmp_path: Path) -> None:
+def test_c28_killed_in_the_middle_enter_goes_on_evicts_no_pod_twice_and_exit_undoes(
+    space: Space, tmp_path: Path
+) -> None:
     first, _second = space.nodes(2)
     space.deployment("web", 3, node=first, stop_seconds=4)
     space.budget("web", max_unavailable=1)
     space.wait_running()
+    pods = [pod["metadata"]["name"] for pod in space.pods("web")]
     books = Playbooks(tmp_path, space.kubeconfig())
     with books.start(ENTER, {"nodes": first}) as entering:
         space.wait(lambda: terminating(space, first), "the first eviction", 60)
@@ -143,6 +153,9 @@ def test_killed_in_the_middle_enter_goes_on_and_exit_undoes(space: Space, tmp_pa
     books.run(ENTER, {"nodes": first}).good()
     assert space.pods(node=first) == []
     assert annotations(space, first)[PREFIX + "maintenance-state"] == "InMaintenance"
+    # Nor one of the replacements, which have names of their own.
+    posted = [write for write in space.writes() if write.subresource == "eviction"]
+    assert sorted(write.name for write in posted if write.status < 400) == pods
     books.run(EXIT, {"nodes": first}).good()
     assert clean(space, first)
 

@@ -273,9 +273,12 @@ def test_fail_on(space: Space, cluster: Cluster, fail_on: str, failure: str) -> 
     assert "has one replica" in report.msg
 
 
-def test_capacity_names_the_first_pod_that_fits_nowhere(space: Space, cluster: Cluster) -> None:
+def test_c39_capacity_names_the_first_pod_that_fits_nowhere_and_the_node_without_cpu(
+    space: Space, cluster: Cluster
+) -> None:
     # Larger than whatever nodes other tests have on the shared plane.
     first, second = space.nodes(2, cpu="4000")
+    (useless,) = space.nodes(1, cpu="0")
     space.deployment("big", 2, cpu="2500")
     space.wait_running()
     report = _preflight(cluster, nodes=(first,))
@@ -284,6 +287,7 @@ def test_capacity_names_the_first_pod_that_fits_nowhere(space: Space, cluster: C
     assert misfit["short"] == {"cpu": 1_000_000}
     assert "1000000m CPU" in misfit["detail"]
     assert "no_room" in [one["code"] for one in report.extra["findings"]]
+    assert f"Node {useless}" in _subjects(report, "node_left_out")
 
 
 def test_webhooks_on_evictions_are_named(space: Space, cluster: Cluster) -> None:
