@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
+from sys import intern
 from typing import Any, Mapping, Optional, TypeVar
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.times import parse_instant
@@ -75,7 +76,7 @@ def parse_metadata(raw: Mapping[str, Any]) -> Metadata:
     return built(
         Metadata,
         {
-            "namespace": get("namespace", ""),
+            "namespace": intern(get("namespace", "")),
             "name": get("name", ""),
             "uid": get("uid", ""),
             "resource_version": get("resourceVersion", ""),

@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Mapping
+from sys import intern
+from typing import Any, Iterable, Mapping
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.node import condition_status
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.objects import (
@@ -68,19 +69,19 @@ def parse_pod(raw: Mapping[str, Any]) -> Pod:
     spec = raw.get("spec") or {}
     status = raw.get("status") or {}
     meta = parse_metadata(raw)
-    volumes = spec.get("volumes") or ()
+    has_empty_dir, claims = _volumes(meta.name, spec.get("volumes") or ())
     grace = spec.get("terminationGracePeriodSeconds")
-    node = spec.get("nodeName") or ""
+    node = intern(spec.get("nodeName") or "")
     return built(
         Pod,
         {
             "meta": meta,
             "node": node,
-            "phase": status.get("phase", ""),
+            "phase": intern(status.get("phase", "")),
             "ready": condition_status(status, "Ready") == "True",
             "waiting": _waiting_reason(status),
-            "has_empty_dir": any("emptyDir" in volume for volume in volumes),
-            "claims": tuple(_claims(meta.name, volumes)),
+            "has_empty_dir": has_empty_dir,
+            "claims": claims,
             "requests": effective_requests(raw),
             "grace_period_seconds": 30 if grace is None else int(grace),
             "unschedulable": "" if node else _scheduling_problem(status),
@@ -88,14 +89,17 @@ def parse_pod(raw: Mapping[str, Any]) -> Pod:
     )
 
 
-def _claims(pod_name: str, volumes: Any) -> list[str]:
-    claims = []
+def _volumes(pod_name: str, volumes: Iterable[Mapping[str, Any]]) -> tuple[bool, tuple[str, ...]]:
+    """Is there an emptyDir among them, and the claims; each volume has one source."""
+    has_empty_dir, claims = False, []
     for volume in volumes:
-        if volume.get("persistentVolumeClaim"):
+        if "emptyDir" in volume:
+            has_empty_dir = True
+        elif volume.get("persistentVolumeClaim"):
             claims.append(volume["persistentVolumeClaim"]["claimName"])
         elif volume.get("ephemeral") is not None:
             claims.append(f"{pod_name}-{volume['name']}")
-    return claims
+    return has_empty_dir, tuple(claims)
 
 
 def _scheduling_problem(status: Mapping[str, Any]) -> str:

@@ -6,25 +6,22 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timezone
-from functools import lru_cache
 
-# What nearly every time of an API object looks like.
-_WHOLE_SECONDS = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z\Z")
 # Python 3.9 and 3.10 read neither "Z" nor nanoseconds with datetime.fromisoformat.
 _RFC3339 = re.compile(
     r"(\d{4}-\d{2}-\d{2})[Tt](\d{2}:\d{2}:\d{2})(?:\.(\d+))?([Zz]|[+-]\d{2}:\d{2})\Z"
 )
 
 
-@lru_cache(maxsize=16384)
 def parse_instant(text: str) -> datetime:
     """Returns the aware UTC datetime of an RFC 3339 text, cut to microseconds.
 
-    Raises ValueError for anything else, a time without an offset included. Remembered, because the
-    pods of one rollout share their seconds.
+    Raises ValueError for anything else, a time without an offset included.
     """
-    if _WHOLE_SECONDS.match(text):
-        return datetime.fromisoformat(f"{text[:-1]}+00:00")
+    # 2026-11-30T22:25:54Z, as nearly every time of an API object looks. Every third character is
+    # looked at, so that fromisoformat is given no other form: newer Pythons read weeks and more.
+    if text[4:19:3] == "--T::" and text[19:] == "Z":
+        return datetime.fromisoformat(f"{text[:19]}+00:00")
     match = _RFC3339.match(text)
     if match is None:
         raise ValueError(f"not an RFC 3339 time: {text!r}")

@@ -177,6 +177,29 @@ CASES = [
         {"cpu": 400, "memory": 3 * 2**30},
         id="a resize of a sidecar",
     ),
+    pytest.param(
+        raw_pod(
+            container("app", A),
+            container("proxy", A),
+            status={
+                "containerStatuses": [
+                    {"name": "proxy", "allocatedResources": B, "resources": {"requests": A}},
+                    {"name": "app", "allocatedResources": A, "resources": {"requests": A}},
+                ]
+            },
+        ),
+        {name: PARSED_A[name] + PARSED_B[name] for name in PARSED_A},
+        id="a resize of one of two containers, reported in another order",
+    ),
+    pytest.param(
+        raw_pod(
+            container("app", A),
+            container("proxy", A),
+            status={**reported(allocated=A, actual=A), **pending_resize("Infeasible")},
+        ),
+        PARSED_A,
+        id="an infeasible resize, and a container that was never reported",
+    ),
 ]
 
 
