@@ -10,6 +10,10 @@ from functools import cached_property
 from typing import Iterable, Mapping, Optional, TypeVar
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.budget import Budget
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.census import (
+    Census,
+    take_census,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.controller import (
     Autoscaler,
     Controller,
@@ -33,6 +37,10 @@ class Fleet:
     @cached_property
     def node_by_name(self) -> Mapping[str, Node]:
         return {node.name: node for node in self.nodes}
+
+    @cached_property
+    def census(self) -> Census:
+        return take_census(self.pods)
 
     @cached_property
     def _pods_by_node(self) -> Mapping[str, tuple[Pod, ...]]:
