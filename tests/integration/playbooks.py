@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import subprocess
@@ -21,6 +22,9 @@ ENTER = "maintenance_enter"
 STATUS = "maintenance_status"
 EXIT = "maintenance_exit"
 DOCTOR = "doctor"
+
+# Two users' runs may be under way in one directory.
+_NUMBERS = itertools.count(1)
 
 
 @dataclass(frozen=True)
@@ -97,7 +101,6 @@ class Playbooks:
     def __init__(self, directory: Path, kubeconfig: Path) -> None:
         self.directory = directory
         self._stage = Stage(directory, kubeconfig)
-        self._count = 0
 
     def run(
         self,
@@ -125,8 +128,7 @@ class Playbooks:
 
         `name`: a playbook of the collection, or the path of another.
         """
-        self._count += 1
-        record = self.directory / f"record-{Path(name).stem}-{self._count}.jsonl"
+        record = self.directory / f"record-{Path(name).stem}-{next(_NUMBERS)}.jsonl"
         program = Path(sys.executable).with_name("ansible-playbook")
         full = name if "/" in name else f"evenkeel.fleet.{name}"
         process = subprocess.Popen(

@@ -51,8 +51,11 @@ def test_c23_batches_of_one_settle_in_between_and_go_on_without_nodes_that_vanis
 ) -> None:
     """The third of four nodes vanishes while the second is emptied, the last while the user's
     tasks run. What left the first is Ready again before anything leaves the second."""
-    first, second, third, last, _spare = space.nodes(5)
-    space.deployment("web", 2, node=first, start_seconds=4)
+    first, _spare = space.nodes(2, labels={"pool": space.id})
+    second, third, last = space.nodes(3)
+    # It moves once: not to the second node.
+    apart = {"nodeSelector": {"pool": space.id}}
+    space.deployment("web", 2, node=first, start_seconds=4, spec=apart)
     space.deployment("db", 1, node=second, start_seconds=1)
     space.wait_running()
     seen = ReadyAtFirst(space, "web", second, third)

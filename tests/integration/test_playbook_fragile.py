@@ -14,7 +14,7 @@ from tests.control_plane.space import LEASES, Space
 from .calling import PREFIX
 from .playbooks import ENTER, EXIT, Playbooks
 from .rights import RBAC, granted, together, used
-from .standing import annotations, clean, standing
+from .standing import annotations, clean, standing, terminating
 
 SURGING = {
     "type": "RollingUpdate",
@@ -63,36 +63,6 @@ def test_exit_undoes_a_surge_right_after_its_run_was_killed_and_the_next_enter_s
     assert used(space, "exit") <= granted(*exiting)
 
 
-def test_fragile_pods_are_refused_or_put_off_as_asked_and_evict_takes_them(
-    space: Space, tmp_path: Path
-) -> None:
-    first, _second = space.nodes(2)
-    space.deployment("web", 2, node=first)
-    space.budget("web", max_unavailable=1)
-    space.deployment("single", 1, node=first)
-    space.wait_running()
-    books = Playbooks(tmp_path, space.kubeconfig("enter", roles=RBAC / "maintenance.yml"))
-
-    refused = books.run(ENTER, {"nodes": first, "fragile": "refuse"})
-
-    assert refused.message.startswith("Refused, nothing was changed: 1 pod may not be evicted.")
-    assert f"{space.namespace}/single" in refused.message
-    assert space.writes("enter") == []
-
-    deferred = books.run(ENTER, {"nodes": first, "fragile": "defer"})
-
-    assert f"1 pod still on {first}:" in deferred.message
-    assert f"{space.namespace}/single" in deferred.message
-    assert [pod["metadata"]["labels"]["app"] for pod in space.pods(node=first)] == ["single"]
-    found = annotations(space, first)
-    assert found[PREFIX + "maintenance-state"] == "Entering"
-    assert "single" in found[PREFIX + "maintenance-message"]
-
-    books.run(ENTER, {"nodes": first}).good()
-    assert space.pods(node=first) == []
-    assert used(space, "enter") <= granted("maintenance.yml")
-
-
 def test_c22_a_dead_node_is_emptied_once_it_is_stated_to_be_fenced_and_is_given_back(
     space: Space, tmp_path: Path
 ) -> None:
@@ -123,15 +93,46 @@ def test_c22_a_dead_node_is_emptied_once_it_is_stated_to_be_fenced_and_is_given_
 def test_a_token_of_60_seconds_that_expires_while_a_pod_stops_is_renewed_and_nobody_notices(
     space: Space, tmp_path: Path
 ) -> None:
-    """Nearly all of its time it waits for the pod: the other workers of pytest-xdist go on."""
-    first, _second = space.nodes(2)
-    space.deployment("web", 1, node=first, stop_seconds=72, grace_seconds=120)
+    """It waits 72 s for the pod; meanwhile the fragile pods of another node are put off."""
+    first = space.nodes(1)[0]
+    second, _third = space.nodes(2, labels={"pool": space.id})
+    apart = {"nodeSelector": {"pool": space.id}}
+    space.deployment("slow", 1, node=second, stop_seconds=72, grace_seconds=120, spec=apart)
+    space.deployment("web", 2, node=first)
+    space.budget("web", max_unavailable=1)
+    space.deployment("single", 1, node=first)
     space.wait_running()
     config = space.kubeconfig("short", roles=RBAC / "maintenance.yml", token_seconds=60)
+    with Playbooks(tmp_path, config).start(ENTER, {"nodes": second}) as entering:
+        space.wait(lambda: terminating(space, second), "the pod to stop", 60)
+        refuse_or_put_off(space, tmp_path, first)
+        entered = entering.end().good()
 
-    entered = Playbooks(tmp_path, config).run(ENTER, {"nodes": first}).good()
-
-    assert annotations(space, first)[PREFIX + "maintenance-state"] == "InMaintenance"
+    assert annotations(space, second)[PREFIX + "maintenance-state"] == "InMaintenance"
     assert space.token_requests("short") >= 2
     assert "nauthorized" not in entered.stdout
     assert used(space, "short") <= granted("maintenance.yml")
+
+
+def refuse_or_put_off(space: Space, tmp_path: Path, first: str) -> None:
+    """fragile: refuse writes nothing, defer leaves the node Entering, evict then takes the rest."""
+    books = Playbooks(tmp_path, space.kubeconfig("enter", roles=RBAC / "maintenance.yml"))
+
+    refused = books.run(ENTER, {"nodes": first, "fragile": "refuse"})
+
+    assert refused.message.startswith("Refused, nothing was changed: 1 pod may not be evicted.")
+    assert f"{space.namespace}/single" in refused.message
+    assert space.writes("enter") == []
+
+    deferred = books.run(ENTER, {"nodes": first, "fragile": "defer"})
+
+    assert f"1 pod still on {first}:" in deferred.message
+    assert f"{space.namespace}/single" in deferred.message
+    assert [pod["metadata"]["labels"]["app"] for pod in space.pods(node=first)] == ["single"]
+    found = annotations(space, first)
+    assert found[PREFIX + "maintenance-state"] == "Entering"
+    assert "single" in found[PREFIX + "maintenance-message"]
+
+    books.run(ENTER, {"nodes": first}).good()
+    assert space.pods(node=first) == []
+    assert used(space, "enter") <= granted("maintenance.yml")
