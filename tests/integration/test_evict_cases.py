@@ -1,28 +1,35 @@
 # Copyright (c) 2026 The evenkeel.fleet authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""Cases about owners and races, on a real control plane - C11, C14, C34, C35."""
+"""Cases about owners and races, on a real control plane - C11, C14, C29, C34, C35."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import pytest
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.base import Cluster
+from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction import (
+    evict as evict_module,
+)
+from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.lock import hold
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.preflight import (
     PreflightOptions,
     preflight,
 )
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.errors import Unreachable
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.resources import LEASES, NODES
 from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.node_selection import (
     NodeSelection,
 )
 from tests.control_plane.space import Space, is_ready
 
 from .calling import cluster_of, run_of
-from .draining import by_code, drain
+from .draining import InBackground, by_code, drain
 
 
 @pytest.fixture
@@ -47,6 +54,22 @@ class Racing:
                 path = self._space.path("v1", "pods", name)
                 self._space.api.delete(path, {"gracePeriodSeconds": 0})
         return self._cluster.evict(namespace, name, *arguments, **named)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._cluster, name)
+
+
+class Silent:
+    """Passes everything on; while `cut`, no renewal of a lock arrives."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self.cut = False
+
+    def patch(self, resource: Any, *arguments: Any, **named: Any) -> Any:
+        if self.cut and resource is LEASES:
+            raise Unreachable("The connection was cut.")
+        return self._cluster.patch(resource, *arguments, **named)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._cluster, name)
@@ -113,6 +136,36 @@ def test_c14_a_pod_that_is_deleted_between_the_list_and_its_eviction_is_done(
     codes = {outcome.workload.partition("/")[2]: outcome.code for outcome in report.done}
     assert sorted(codes.values()) == ["already_gone", "evicted"]
     assert codes[racing.deleted] == "already_gone"
+
+
+def test_c29_a_drain_that_was_silent_past_its_time_evicts_nothing_after_it_was_replaced(
+    space: Space, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = space.nodes(2)[0]
+    space.deployment("web", 2, node=first, start_seconds=7)
+    space.budget("web", max_unavailable=1)
+    space.wait_running()
+    space.cordon(first)
+    monkeypatch.setattr(evict_module, "hold", partial(hold, ttl=2))
+    silent = Silent(cluster)
+
+    def evicted() -> list[str]:
+        return [each.name for each in space.writes("runner") if each.subresource == "eviction"]
+
+    background = InBackground(lambda: drain(silent, first, holder="a"))  # type: ignore[arg-type]
+    space.wait(evicted, "the first eviction", 20)
+    silent.cut = True
+    with cluster_of(space, "other") as theirs:
+        nodes = [theirs.get(NODES, first)]
+        with hold(nodes, theirs, run_of("b"), purpose=evict_module.PURPOSE):
+            assert background.running
+            silent.cut = False
+            report = background.result()
+
+    assert report.failure == "lock_lost"
+    assert "taken over by b" in report.msg
+    assert len(report.pending) == 1
+    assert len(evicted()) == 1
 
 
 def test_c34_ordinals_leave_one_at_a_time_and_none_while_another_is_not_ready(
