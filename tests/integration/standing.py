@@ -38,11 +38,6 @@ def is_closed(node: dict[str, Any]) -> bool:
     return bool(node["spec"].get("unschedulable"))
 
 
-def is_entering(node: dict[str, Any]) -> bool:
-    state = node["metadata"].get("annotations", {}).get(PREFIX + "maintenance-state")
-    return bool(state == "Entering")
-
-
 @contextmanager
 def counted(space: Space, sort: Callable[[dict[str, Any]], bool]) -> Iterator[list[int]]:
     """Appends, all the time, how many of the space's nodes are of this sort."""
