@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Mapping
 
@@ -58,9 +59,7 @@ def take_snapshot(options: EvictOptions, cluster: Cluster) -> Snapshot:
     listings = {resource.kind: cluster.list(resource) for resource in wanted}
     if not options.selection.where:
         _chosen(options, Fleet(nodes=_sorted(listings, "Node")))
-    rest: list[Resource[Any]] = [PODS, BUDGETS, *CONTROLLERS]
-    for resource in rest:
-        listings[resource.kind] = cluster.list(resource)
+    listings.update(_read_workloads(cluster))
     fleet = _fleet(listings)
     nodes = _chosen(options, fleet)
     gone = not_found(options.selection, fleet)
@@ -77,6 +76,17 @@ def take_snapshot(options: EvictOptions, cluster: Cluster) -> Snapshot:
 
 def _chosen(options: EvictOptions, fleet: Fleet) -> tuple[Node, ...]:
     return select(options.selection, fleet, ignore_not_found=options.ignore_not_found)
+
+
+def _read_workloads(cluster: Cluster) -> dict[str, Listing[Any]]:
+    """Pods and then budgets; controllers, of which nothing depends on the order, beside them."""
+    rows: tuple[tuple[Resource[Any], ...], ...] = ((PODS, BUDGETS), CONTROLLERS)
+
+    def read(row: tuple[Resource[Any], ...]) -> dict[str, Listing[Any]]:
+        return {resource.kind: cluster.list(resource) for resource in row}
+
+    with ThreadPoolExecutor(len(rows), thread_name_prefix="read") as workers:
+        return {kind: found for part in workers.map(read, rows) for kind, found in part.items()}
 
 
 def _fleet(listings: Mapping[str, Listing[Any]]) -> Fleet:
