@@ -46,7 +46,9 @@ class Ledger:
 
     def __init__(self, budgets: Iterable[Budget] = ()) -> None:
         self._accounts = {budget.key: Account(budget) for budget in budgets}
+        # By UID: the name of a pod that was posted, and the accounts that it was charged to.
         self._names: dict[str, str] = {}
+        self._charges: dict[str, tuple[str, ...]] = {}
 
     def observe(self, budget: Budget) -> None:
         """A newer state: it opens the budget, and ends the charges that it already counts."""
@@ -74,14 +76,16 @@ class Ledger:
         """Called as the eviction is posted. A pod that is not Ready costs its budgets nothing."""
         self._names[pod.meta.uid] = pod.meta.name
         if pod.ready:
+            self._charges[pod.meta.uid] = tuple(budget.key for budget in budgets)
             for budget in budgets:
                 self._accounts[budget.key].charged.add(pod.meta.uid)
 
     def release(self, uid: str) -> None:
         """The eviction was refused, or its pod is gone."""
         self._names.pop(uid, None)
-        for account in self._accounts.values():
-            account.charged.discard(uid)
+        for key in self._charges.pop(uid, ()):
+            if key in self._accounts:
+                self._accounts[key].charged.discard(uid)
 
     def events_of(self, budgets: tuple[Budget, ...]) -> int:
         """A number that grows with each event of these budgets; taken at each posting."""

@@ -33,10 +33,12 @@ def in_order(leavers: Iterable[Leaver], queues: Queues) -> list[Leaver]:
     unsettled = [leaver for leaver in leavers if not leaver.settled]
     waiting = [leaver for leaver in unsettled if leaver.stage is Stage.WAITING]
     left = Counter(leaver.node for leaver in unsettled)
-    lengths = Counter(queue for leaver in waiting for queue in queues(leaver))
+    queued = [(leaver, queues(leaver)) for leaver in waiting]
+    lengths = Counter(queue for _unused, names in queued for queue in names)
 
-    def rank(leaver: Leaver) -> tuple[int, int, str, str]:
-        longest = max((lengths[queue] for queue in queues(leaver)), default=0)
+    def rank(each: tuple[Leaver, Sequence[str]]) -> tuple[int, int, str, str]:
+        leaver, names = each
+        longest = max((lengths[queue] for queue in names), default=0)
         return (-longest, left[leaver.node], leaver.pod.key, leaver.uid)
 
-    return sorted(waiting, key=rank)
+    return [leaver for leaver, _unused in sorted(queued, key=rank)]
