@@ -24,14 +24,27 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.run import Progress
 
+# Seconds between two looks: to make all lines at each decision took as long as deciding.
+LOOK_EVERY = 0.2
+
 
 class Teller:
-    """Gives a node's line when it differs from the last one; repeating is the renderer's work."""
+    """Gives a node's line when it differs from the last one; repeating is the renderer's work.
+
+    looks_at: Clock.monotonic() of a look that was put off; None when none was.
+    """
 
     def __init__(self) -> None:
+        self.looks_at: Optional[float] = None
+        self._next = 0.0
         self._last: dict[str, Progress] = {}
 
-    def news(self, state: DrainState, now: Now) -> list[Progress]:
+    def news(self, state: DrainState, now: Now, *, last: bool = False) -> list[Progress]:
+        """Returns the lines that are new; the `last` ones are not put off."""
+        if now.mono < self._next and not last:
+            self.looks_at = self._next
+            return []
+        self._next, self.looks_at = now.mono + LOOK_EVERY, None
         here: dict[str, list[Leaver]] = {name: [] for name in state.targets}
         for leaver in state.leavers.values():
             here[leaver.node].append(leaver)
