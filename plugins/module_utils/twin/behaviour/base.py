@@ -42,7 +42,7 @@ class View(Protocol):
 
     def get(self, key: Key) -> Optional[Object]: ...
 
-    def list(self, resource: str, namespace: str = "") -> Iterable[Object]:
+    def objects(self, resource: str, namespace: str = "") -> Iterable[Object]:
         """All, or those of one namespace, in the order of their creation."""
 
     def owned(self, resource: str, uid: str) -> Iterable[Object]:

@@ -1,0 +1,160 @@
+# Copyright (c) 2026 The evenkeel.fleet authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""POST pods/NAME/eviction: the answer of the real API, from the budgets' status.
+
+Source: pkg/registry/core/pod/storage/eviction.go, 1.37. An admitted eviction is charged to the
+budget's status before the pod is deleted, so that two at once cannot both pass.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Callable, Mapping, Optional
+
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.budget import (
+    ALWAYS_ALLOW,
+    Budget,
+    parse_budget,
+)
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.pod import Pod, parse_pod
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.times import format_instant
+from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.disruption import (
+    MAX_DISRUPTED_PODS,
+)
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin import answers
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.base import Key, Object
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.instants import instant
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.kinds import Kind
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.lifecycle import (
+    DeleteOptions,
+    Lifecycle,
+)
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.store import Store
+
+_BUDGETS = "poddisruptionbudgets.policy"
+# Seconds that the API asks a client to wait for a budget that was not worked out yet.
+_STALE_SECONDS = 10
+
+
+@dataclass(frozen=True)
+class Evictions:
+    store: Store
+    lifecycle: Lifecycle
+    pods: Kind
+    budgets: Kind
+    now: Callable[[], float]
+
+    def evict(self, key: Key, options: DeleteOptions) -> None:
+        """Raises Refusal: 404, 409 for another UID, 429 or 403 by a budget, 500 for several."""
+        with self.store.lock:
+            raw = self.store.get(key)
+            if raw is None:
+                raise answers.not_found(self.pods, key.name)
+            pod = parse_pod(raw)
+            if not _is_unguarded(pod):
+                self._pass_budget(pod, options)
+            # Only here is the UID looked at, by the real one too: an eviction of another pod of
+            # the same name is refused, and has been charged to the budget.
+            self.lifecycle.delete(self.pods, key, options)
+
+    def _pass_budget(self, pod: Pod, options: DeleteOptions) -> None:
+        found = [
+            (raw, budget)
+            for raw in self.store.objects(_BUDGETS, pod.meta.namespace)
+            for budget in (parse_budget(raw),)
+            if budget.selects(pod.meta.namespace, pod.meta.labels)
+        ]
+        if len(found) > 1:
+            raise _several()
+        for raw, budget in found:
+            if _passes_unhealthy(pod, budget):
+                continue
+            _check(budget)
+            if not options.dry_run:
+                self._charge(raw, pod.meta.name)
+
+    def _charge(self, raw: Object, pod: str) -> None:
+        key = Key(_BUDGETS, raw["metadata"]["namespace"], raw["metadata"]["name"])
+        moment = format_instant(instant(self.now()))
+
+        def charged(found: Object) -> Mapping[str, Any]:
+            status = dict(found["status"])
+            left = int(status["disruptionsAllowed"]) - 1
+            status["disruptionsAllowed"] = left
+            if left == 0:
+                status["conditions"] = [_insufficient(one, moment) for one in status["conditions"]]
+            status["disruptedPods"] = {**(status.get("disruptedPods") or {}), pod: moment}
+            return {**found, "status": status}
+
+        self.lifecycle.update(self.budgets, key, charged, subresource="status")
+
+
+def _insufficient(condition: Mapping[str, Any], moment: str) -> Mapping[str, Any]:
+    if condition.get("type") != "DisruptionAllowed" or condition.get("status") == "False":
+        return condition
+    changed = {"status": "False", "reason": "InsufficientPods", "lastTransitionTime": moment}
+    return {**condition, **changed}
+
+
+def _is_unguarded(pod: Pod) -> bool:
+    return pod.finished or pod.terminating or pod.phase == "Pending"
+
+
+def _passes_unhealthy(pod: Pod, budget: Budget) -> bool:
+    """A pod that is not Ready is not charged: by policy, or where the healthy ones suffice."""
+    if pod.ready:
+        return False
+    if budget.unhealthy_pod_eviction_policy == ALWAYS_ALLOW:
+        return True
+    return budget.current_healthy >= budget.desired_healthy > 0
+
+
+def _check(budget: Budget) -> None:
+    name = budget.meta.name
+    if budget.stale:
+        text = f"The disruption budget {name} is still being processed by the server."
+        raise _refusal(429, "TooManyRequests", text, _STALE_SECONDS)
+    if budget.disruptions_allowed < 0:
+        text = "pdb disruptions allowed is negative"
+        raise _refusal(403, "Forbidden", text, None, f'poddisruptionbudgets.policy "{name}"')
+    if len(budget.disrupted_pods) > MAX_DISRUPTED_PODS:
+        text = "DisruptedPods map too big - too many evictions not confirmed by PDB controller"
+        raise _refusal(403, "Forbidden", text, None, f'poddisruptionbudgets.policy "{name}"')
+    if budget.disruptions_allowed == 0:
+        raise _refusal(429, "TooManyRequests", _exhausted(budget), None)
+
+
+def _exhausted(budget: Budget) -> str:
+    name = budget.meta.name
+    if budget.sync_failure:
+        return (
+            f"The disruption budget {name} does not allow evicting pods currently because it failed"
+            f" sync: {budget.sync_failure}"
+        )
+    return (
+        f"The disruption budget {name} needs {budget.desired_healthy} healthy pods and has"
+        f" {budget.current_healthy} currently"
+    )
+
+
+def _refusal(
+    code: int, reason: str, text: str, retry_after: Optional[int], subject: str = ""
+) -> answers.Refusal:
+    message = "Cannot evict pod as it would violate the pod's disruption budget."
+    if subject:
+        message = f"{subject} is forbidden: {text}"
+    details: dict[str, Any] = {"causes": [{"reason": "DisruptionBudget", "message": text}]}
+    headers: tuple[tuple[str, str], ...] = ()
+    if retry_after is not None:
+        details["retryAfterSeconds"] = retry_after
+        headers = (("Retry-After", str(retry_after)),)
+    return answers.Refusal(answers.status(code, reason, message, details), headers)
+
+
+def _several() -> answers.Refusal:
+    """C07."""
+    text = (
+        "This pod has more than one PodDisruptionBudget, which the eviction subresource does not"
+        " support."
+    )
+    return answers.Refusal(answers.status(500, "", text))

@@ -1,0 +1,180 @@
+# Copyright (c) 2026 The evenkeel.fleet authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""A twin: its API, its time and its server, put together."""
+
+from __future__ import annotations
+
+import math
+import queue
+import secrets
+import threading
+from dataclasses import dataclass
+from random import Random
+from typing import Any, Callable, Iterator, Mapping, Optional
+
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin import answers
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.api import Api
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.credentials import (
+    kubeconfig,
+    new_certificate,
+    server_context,
+)
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.http import Server
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.kinds import Kinds
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.messages import (
+    Request,
+    Response,
+    Stream,
+    answered,
+    encoded,
+)
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.rbac import MASTERS, User
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.store import Store
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.timekeeper import Timekeeper
+
+HOST = "127.0.0.1"
+NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
+
+RUNNER_HEADER = "evenkeel-runner"
+WATCH_HEADER = "evenkeel-watch"
+_TIME_PATH = "/twin/v1/"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """start: seconds since the epoch at which the twin's time begins. seed: of all chance.
+    port: 0 for any that is free."""
+
+    start: float
+    virtual: bool = False
+    seed: int = 0
+    port: int = 0
+
+
+class Twin:
+    """start() serves it; stop() ends it. users: by token; the first one may do everything."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.time = Timekeeper(settings.start, virtual=settings.virtual)
+        self.store = Store()
+        self.api = Api(self.store, Kinds(), self.time.now, Random(settings.seed))
+        self._certificate = new_certificate(HOST)
+        self._users = {secrets.token_urlsafe(24): User("twin-admin", (MASTERS,))}
+        self._server: Optional[Server] = None
+        self._make_namespaces()
+
+    def start(self) -> None:
+        """Raises OSError when the port is taken."""
+        context = server_context(self._certificate)
+        self._server = Server(HOST, self.settings.port, context, self._handle)
+        self._server.start()
+        threading.Thread(target=self.time.run, name="twin-time", daemon=True).start()
+
+    def stop(self) -> None:
+        if self._server is not None:
+            self._server.stop()
+        self.time.close()
+
+    @property
+    def url(self) -> str:
+        if self._server is None:
+            raise RuntimeError("the twin was not started")
+        return f"https://{HOST}:{self._server.server_address[1]}"
+
+    def add_user(self, user: User) -> str:
+        """Returns the token of a new user, who may do what RBAC grants."""
+        token = secrets.token_urlsafe(24)
+        self._users[token] = user
+        return token
+
+    def kubeconfig(self, token: str = "") -> dict[str, Any]:
+        """Of the user with this token, or of the one who may do everything."""
+        chosen = token or next(iter(self._users))
+        return kubeconfig(self.url, self._certificate, chosen, virtual=self.settings.virtual)
+
+    def _make_namespaces(self) -> None:
+        kind = self.api.kinds.named("namespaces")
+        for name in NAMESPACES:
+            self.api.lifecycle.create(kind, {"metadata": {"name": name}}, "")
+
+    # Requests
+
+    def _handle(
+        self, method: str, target: str, headers: Mapping[str, str], body: bytes
+    ) -> Response:
+        user = self._users.get(headers.get("authorization", "").partition("Bearer ")[2])
+        if user is None:
+            refusal = answers.unauthorized()
+            return answered(refusal.body, refusal.code)
+        request = Request.parse(method, target, headers, body, user)
+        if request.path.startswith(_TIME_PATH):
+            return self._about_time(request)
+        with self.time.request():
+            return self._about_objects(request)
+
+    def _about_objects(self, request: Request) -> Response:
+        runner = request.headers.get(RUNNER_HEADER, "")
+        watch = request.headers.get(WATCH_HEADER, "")
+        if not runner:
+            return self.api.handle(request)
+        response = self.api.handle(request, lambda: self.time.sent(runner, watch))
+        if response.stream is None:
+            return response
+        ending = _Ending(response.stream, lambda: self.time.ended(runner, watch))
+        return Response(response.status, stream=ending)
+
+    # Time
+
+    def _about_time(self, request: Request) -> Response:
+        parts = request.path[len(_TIME_PATH) :].split("/")
+        if parts == ["time"]:
+            return answered({"now": self.time.now(), "virtual": self.time.virtual})
+        if parts == ["advance"] and request.method == "POST":
+            self.time.advance(float(request.document().get("seconds") or 0.0))
+            return answered({})
+        if len(parts) == 3 and parts[0] == "runners":
+            if parts[2] == "times":
+                return Response(200, stream=_Times(self.time, parts[1]))
+            if parts[2] == "wait" and request.method == "POST":
+                return self._wait(parts[1], request.document())
+        refusal = answers.no_such_path()
+        return answered(refusal.body, refusal.code)
+
+    def _wait(self, runner: str, body: Mapping[str, Any]) -> Response:
+        until = math.inf if body.get("until") is None else float(body["until"])
+        known = self.time.wait(runner, until, body.get("seen") or {})
+        return answered({}, 200 if known else 404)
+
+
+class _Times:
+    """messages.Stream: each new time, to a runner that is waited for as long as this lasts."""
+
+    def __init__(self, time: Timekeeper, runner: str) -> None:
+        self._time = time
+        self._runner = runner
+        self._news: queue.SimpleQueue[Optional[float]] = queue.SimpleQueue()
+        time.join(runner, self._news.put)
+
+    def __iter__(self) -> Iterator[bytes]:
+        for moment in iter(self._news.get, None):
+            yield encoded({"now": moment})
+
+    def close(self) -> None:
+        self._time.leave(self._runner)
+        self._news.put(None)
+
+
+class _Ending:
+    """A stream that tells when it is over."""
+
+    def __init__(self, stream: Stream, over: Callable[[], None]) -> None:
+        self._stream = stream
+        self._over = over
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self._stream)
+
+    def close(self) -> None:
+        self._stream.close()
+        self._over()

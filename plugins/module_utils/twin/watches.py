@@ -1,0 +1,130 @@
+# Copyright (c) 2026 The evenkeel.fleet authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""Watches: the writes to a resource from a revision on, as one client sees them."""
+
+from __future__ import annotations
+
+import queue
+from typing import Any, Callable, Iterator, Mapping, Optional
+
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin import answers
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.base import (
+    Change,
+    Object,
+)
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.kinds import Kind
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.messages import encoded
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.selecting import Matches
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.store import (
+    ADDED,
+    DELETED,
+    MODIFIED,
+    Store,
+    Write,
+)
+
+Render = Callable[[Object], Mapping[str, Any]]
+
+# Seconds of silence after which a client that asked for bookmarks gets one.
+_BOOKMARK_SECONDS = 60.0
+
+
+class Watch:
+    """messages.Stream. `on_event`: called, under the store's lock, for each line to come."""
+
+    def __init__(
+        self,
+        store: Store,
+        kind: Kind,
+        resource: str,
+        namespace: str,
+        matches: Matches,
+        render: Render,
+        *,
+        bookmarks: bool,
+        seconds: float,
+        on_event: Callable[[], None],
+    ) -> None:
+        self._store = store
+        self._kind = kind
+        self._resource = resource
+        self._namespace = namespace
+        self._matches = matches
+        self._render = render
+        self._bookmarks = bookmarks
+        self._seconds = seconds
+        self._on_event = on_event
+        self._lines: queue.SimpleQueue[Optional[bytes]] = queue.SimpleQueue()
+        self._stop: Callable[[], None] = lambda: None
+
+    def begin(self, version: str) -> None:
+        """From the present state ("" or "0"), or from a revision. Raises Refusal (400, 410)."""
+        with self._store.lock:
+            if version in ("", "0"):
+                for raw in self._store.objects(self._resource, self._namespace):
+                    if self._matches(raw):
+                        self._send(ADDED, raw)
+            else:
+                for write in self._past(version):
+                    self._hear(write)
+            self._stop = self._store.listen(self._hear)
+
+    def __iter__(self) -> Iterator[bytes]:
+        left = self._seconds
+        while left > 0:
+            pause = min(left, _BOOKMARK_SECONDS)
+            try:
+                line = self._lines.get(timeout=pause)
+            except queue.Empty:
+                left -= pause
+                if self._bookmarks:
+                    self._bookmark()
+                continue
+            if line is None:
+                return
+            yield line
+
+    def close(self) -> None:
+        self._stop()
+        self._lines.put(None)
+
+    def _past(self, version: str) -> list[Write]:
+        if not version.isdigit():
+            raise answers.bad_request(f'Invalid value: "{version}": must be a number')
+        found = self._store.since(int(version), self._resource)
+        if found is None:
+            raise answers.expired(f"too old resource version: {version} ({self._store.revision})")
+        return found
+
+    def _hear(self, write: Write) -> None:
+        change = write.change
+        if change.resource != self._resource:
+            return
+        if self._namespace and change.object["metadata"].get("namespace") != self._namespace:
+            return
+        kind = self._seen_as(change)
+        if kind:
+            self._send(kind, change.object)
+
+    def _seen_as(self, change: Change) -> str:
+        """What does not match any more is gone for this client; what begins to match is new."""
+        before = change.before is not None and self._matches(change.before)
+        after = change.type != DELETED and self._matches(change.object)
+        if before:
+            return MODIFIED if after else DELETED
+        return ADDED if after else ""
+
+    def _send(self, kind: str, raw: Object) -> None:
+        self._on_event()
+        self._lines.put(encoded({"type": kind, "object": self._render(raw)}))
+
+    def _bookmark(self) -> None:
+        with self._store.lock:
+            metadata = {"resourceVersion": str(self._store.revision), "creationTimestamp": None}
+            body = {
+                "kind": self._kind.name,
+                "apiVersion": self._kind.api_version,
+                "metadata": metadata,
+            }
+            self._on_event()
+            self._lines.put(encoded({"type": "BOOKMARK", "object": body}))
