@@ -292,6 +292,7 @@ CONVERSATIONS: dict[str, list[Send | Settle]] = {
             ignore=NODE_CONTROLLERS,
         ),
         Send("GET", "/api/v1/nodes?fieldSelector=spec.nothing%3Dx"),
+        Send("GET", f"{MAPS}?fieldSelector=spec.nothing%3Dx"),
         Send("GET", "/api/v1/nodes?labelSelector=a%20b"),
         Send("DELETE", "/api/v1/nodes/node-NS"),
     ],
@@ -300,7 +301,13 @@ CONVERSATIONS: dict[str, list[Send | Settle]] = {
         Send("POST", "/apis/apps/v1/namespaces/NS/statefulsets", workload(replicas=0)),
         Send("POST", "/apis/apps/v1/namespaces/NS/daemonsets", workload(nodeless=True)),
         Send("POST", DEPLOYMENTS, workload(replicas=0)),
-        Send("PATCH", f"{DEPLOYMENTS}/w", {"spec": {"paused": True}}, STRATEGIC_MERGE_PATCH),
+        Send(
+            "PATCH",
+            f"{DEPLOYMENTS}/w",
+            {"spec": {"paused": True}},
+            STRATEGIC_MERGE_PATCH,
+            ignore=("metadata.annotations", "metadata.generation", "status"),
+        ),
         Send("DELETE", f"{DEPLOYMENTS}/w", {"propagationPolicy": "Background"}),
     ],
     "events": [

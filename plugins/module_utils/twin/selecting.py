@@ -76,11 +76,11 @@ def _field_test(kind: Kind, term: str) -> Matches:
             break
     else:
         raise bad_request(f"invalid selector: '{term}'; can't understand '{term}'")
-    if path not in _ALWAYS + _FIELDS.get(kind.resource, ()):
-        raise bad_request(
-            f'Unable to find "{kind.api_version}, Resource={kind.plural}" that match label selector'
-            f' "", field selector "{term}": field label not supported: {path}'
-        )
+    more = _FIELDS.get(kind.resource, ())
+    if path not in _ALWAYS + more:
+        known = 'only "metadata.name", "metadata.namespace"'
+        text = f'"{path}" is not a known field selector: {known}'
+        raise bad_request(f"field label not supported: {path}" if more else text)
     equal = sign != "!="
     return lambda raw: (_text(raw, path) == value) is equal
 
