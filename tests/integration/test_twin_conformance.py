@@ -293,7 +293,7 @@ CONVERSATIONS: dict[str, list[Send | Settle]] = {
         ),
         Send("GET", "/api/v1/nodes?fieldSelector=spec.nothing%3Dx"),
         Send("GET", f"{MAPS}?fieldSelector=spec.nothing%3Dx"),
-        Send("GET", "/api/v1/nodes?labelSelector=a%20b"),
+        Send("GET", "/api/v1/nodes?labelSelector=a%20b", ignore=("message",)),
         Send("DELETE", "/api/v1/nodes/node-NS"),
     ],
     "claims-and-workloads": [
