@@ -3,7 +3,7 @@
 """What is counted of all pods of a fleet: for its summary, and for each node.
 
 In one pass: 50,000 pods are more than a processor's cache holds, so that looking at each of them
-once for every count takes many times as long as counting.
+once for every count takes longer than the counting itself.
 """
 
 from __future__ import annotations

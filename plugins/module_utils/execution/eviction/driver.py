@@ -178,7 +178,7 @@ class Drain:
     def _receive(self, timeout: float) -> None:
         """Waits for one message, and for what comes with it: one decision for many events.
 
-        But not after an answer: a thread is free, and would wait too, a tenth of its time.
+        But not after an answer: the thread that brought it is free, and would wait, too.
         """
         message = self._run.clock.receive(self._inbox, timeout)
         until = self._run.clock.monotonic() + GATHER
