@@ -84,7 +84,7 @@ def test_c23_batches_of_one_settle_in_between_and_go_on_without_nodes_that_vanis
         books.start(str(tmp_path / "site.yml"), options) as entering,
     ):
         reached = tmp_path / "reached"
-        space.wait(lambda: reached.exists() or entering.process.poll(), "the last node", 90)
+        space.wait(lambda: reached.exists() or entering.process.poll(), "the last node", 180)
         assert reached.exists(), entering.stdout
         space.remove_node(last)
         (tmp_path / "go").touch()
