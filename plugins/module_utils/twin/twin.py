@@ -10,15 +10,17 @@ import secrets
 import threading
 from dataclasses import dataclass
 from random import Random
-from typing import Any, Callable, Iterator, Mapping, Optional
+from typing import Any, Callable, Iterator, Mapping, Optional, Sequence
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin import answers
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.api import Api
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.base import Controller
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.credentials import (
     kubeconfig,
     new_certificate,
     server_context,
 )
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.engine import Engine
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.http import Server
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.kinds import Kinds
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.messages import (
@@ -54,7 +56,7 @@ class Settings:
 class Twin:
     """start() serves it; stop() ends it. users: by token; the first one may do everything."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, controllers: Sequence[Controller] = ()) -> None:
         self.settings = settings
         self.time = Timekeeper(settings.start, virtual=settings.virtual)
         self.store = Store()
@@ -62,6 +64,7 @@ class Twin:
         self._certificate = new_certificate(HOST)
         self._users = {secrets.token_urlsafe(24): User("twin-admin", (MASTERS,))}
         self._server: Optional[Server] = None
+        self._engine = Engine(self.api, self.time, controllers, settings.seed)
         self._make_namespaces()
 
     def start(self) -> None:
@@ -69,6 +72,7 @@ class Twin:
         context = server_context(self._certificate)
         self._server = Server(HOST, self.settings.port, context, self._handle)
         self._server.start()
+        self._engine.start()
         threading.Thread(target=self.time.run, name="twin-time", daemon=True).start()
 
     def stop(self) -> None:
