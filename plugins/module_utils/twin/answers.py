@@ -92,9 +92,71 @@ MODIFIED = (
 )
 
 
-def uid_differs(kind: Kind, name: str, wanted: str, found: str) -> Refusal:
-    why = f"Precondition failed: UID in precondition: {wanted}, UID in object meta: {found}"
-    return conflict(kind, name, why)
+def uid_differs(kind: Kind, path: str, wanted: str, found: str) -> Refusal:
+    """path: namespace/name, or the name alone."""
+    why = (
+        f"StorageError: invalid object, Code: 4, Key: /registry/{_stored_as(kind)}/{path},"
+        " ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition:"
+        f" {wanted}, UID in object meta: {found}"
+    )
+    return conflict(kind, path.rpartition("/")[2], why)
+
+
+def _stored_as(kind: Kind) -> str:
+    """Where etcd has the objects of a kind; two names are older than the resources'."""
+    if kind.custom:
+        return f"{kind.group}/{kind.plural}"
+    return {"nodes": "minions", "leases": "leases"}.get(kind.plural, kind.plural)
+
+
+def already_bound(name: str, why: str) -> Refusal:
+    subject = "pods/binding"
+    message = f'Operation cannot be fulfilled on {subject} "{name}": {why}'
+    return Refusal(status(409, "Conflict", message, {"name": name, "kind": subject}))
+
+
+def other_name(given: str, name: str) -> str:
+    return f"the name of the object ({given}) does not match the name on the URL ({name})"
+
+
+def versioned_creation() -> Refusal:
+    """The real server takes this for a failure of its own."""
+    return Refusal(status(500, "", "resourceVersion should not be set on objects to be created"))
+
+
+def unversioned(kind: Kind, name: str) -> Refusal:
+    """The only one that names the resource where others name the kind."""
+    field, text = "metadata.resourceVersion", "Invalid value: 0: must be specified for an update"
+    message = f'{kind.resource} "{name}" is invalid: {field}: {text}'
+    causes = [{"reason": "FieldValueInvalid", "message": text, "field": field}]
+    return Refusal(status(422, "Invalid", message, {**_about(kind, name), "causes": causes}))
+
+
+def invalid_options(what: str, causes: Sequence[tuple[str, str, str]]) -> Refusal:
+    """what: ListOptions or DeleteOptions; causes as for invalid()."""
+    texts = [f"{field}: {message}" for field, _reason, message in causes]
+    joined = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+    details = {
+        "group": "meta.k8s.io",
+        "kind": what,
+        "causes": [
+            {"reason": reason, "message": text, "field": field} for field, reason, text in causes
+        ],
+    }
+    message = f'{what}.meta.k8s.io "" is invalid: {joined}'
+    return Refusal(status(422, "Invalid", message, details))
+
+
+def too_new(wanted: int, found: int) -> Refusal:
+    message = f"Timeout: Too large resource version: {wanted}, current: {found}"
+    text = "Too large resource version"
+    causes = [{"reason": "ResourceVersionTooLarge", "message": text}]
+    details = {"causes": causes, "retryAfterSeconds": 1}
+    return Refusal(status(504, "Timeout", message, details), (("Retry-After", "1"),))
+
+
+def forbidden_path(why: str) -> Refusal:
+    return Refusal(status(403, "Forbidden", f"forbidden: {why}", {}))
 
 
 def uid_not_deleted(kind: Kind, name: str, wanted: str, found: str) -> Refusal:

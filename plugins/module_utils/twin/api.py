@@ -4,11 +4,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 from typing import Any, Callable, Mapping
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin import (
     answers,
+    demands,
     patching,
     rbac,
     tables,
@@ -99,11 +101,20 @@ class Api:
             answer = review(request.path, body, request.user, self.store)
             if answer is not None:
                 return answered(answer, 201)
+        if not request.path.startswith(("/api/", "/apis/")):
+            return self._elsewhere(request)
         target = route(request, self.kinds)
         self._authorize(request.user, target)
         if target.verb == "watch":
             return self._watch(request, target, on_event)
         return self._verbs[target.verb](request, target)
+
+    def _elsewhere(self, request: Request) -> Response:
+        """A path of no resource is asked about before it is looked for."""
+        attributes = rbac.Attributes(request.method.lower(), path=request.path)
+        if not rbac.allowed(self.store, request.user, attributes):
+            raise answers.forbidden_path(rbac.refusal_text(request.user, attributes))
+        return Response(404, b"404 page not found\n")
 
     def _authorize(self, user: rbac.User, target: Route) -> None:
         if not rbac.allowed(self.store, user, target.attributes):
@@ -126,8 +137,12 @@ class Api:
             if request.query.get("continue"):
                 page = self._pages.next(request.query["continue"], limit)
             else:
+                demands.check_list(request, self.store.revision)
                 page = self._pages.first(
-                    self._selected(request, target), self.store.revision, limit
+                    self._selected(request, target),
+                    self.store.revision,
+                    limit,
+                    selected=_selects(request),
                 )
         if request.wants_table:
             return answered(tables.table(kind, page.items, page.metadata, self._now()))
@@ -184,24 +199,31 @@ class Api:
 
     def _evict(self, request: Request, target: Route) -> Response:
         body = request.document()
-        options = _delete_options(body.get("deleteOptions") or {}, request)
+        given = body.get("deleteOptions") or {}
+        options = _delete_options(given)
+        if request.dry_run and not options.dry_run:
+            options = replace(options, dry_run=True)
         self.evictions.evict(target.key, options)
         return answered(answers.status(201, "", "", success=True), 201)
 
     def _bind(self, request: Request, target: Route) -> Response:
-        node = str((request.document().get("target") or {}).get("name") or "")
-        self.bind(target.key, node)
+        body = request.document()
+        node = str((body.get("target") or {}).get("name") or "")
+        self.bind(target.key, node, str((body.get("metadata") or {}).get("uid") or ""))
         return answered(answers.status(201, "", "", success=True), 201)
 
-    def bind(self, key: Key, node: str) -> None:
-        """Raises Refusal: 404, 409 for a pod that is on a node already."""
+    def bind(self, key: Key, node: str, uid: str = "") -> None:
+        """Raises Refusal: 404, 409 for a pod that is on a node already, or has another UID."""
         pods = self.kinds.named("pods")
         # The strategy of an update keeps the status; the binding writes both at once.
         with self.store.lock:
             found = self.store.get(key)
             if found is None:
                 raise answers.not_found(pods, key.name)
-            self.store.put("pods", bound(pods, found, node, self._now()))
+            if uid not in ("", found["metadata"]["uid"]):
+                path = f"{key.namespace}/{key.name}"
+                raise answers.uid_differs(pods, path, uid, found["metadata"]["uid"])
+            self.store.put("pods", bound(found, node, self._now()))
 
     def _update(self, request: Request, target: Route) -> Response:
         body = request.document()
@@ -210,10 +232,7 @@ class Api:
         wanted = _object(body, target.kind)
         name = str((wanted.get("metadata") or {}).get("name") or "")
         if name != target.name:
-            raise answers.bad_request(
-                f"the name of the object ({name}) does not match the name on the URL"
-                f" ({target.name})"
-            )
+            raise answers.bad_request(answers.other_name(name, target.name))
         return self._change(request, target, lambda found: _replacing(target, found, wanted))
 
     def _patch(self, request: Request, target: Route) -> Response:
@@ -239,14 +258,14 @@ class Api:
         return answered(scale_of(result) if target.subresource == "scale" else result)
 
     def _delete(self, request: Request, target: Route) -> Response:
-        options = _delete_options(request.document(), request)
+        options = _deletion(request)
         found, gone = self.lifecycle.delete(target.kind, target.key, options)
         if not gone or target.kind.resource == "pods":
             return answered(found)
         return answered(_deleted(target.kind, found))
 
     def _delete_collection(self, request: Request, target: Route) -> Response:
-        options = _delete_options(request.document(), request)
+        options = _deletion(request)
         with self.store.lock:
             found = self._selected(request, target)
             for raw in found:
@@ -264,6 +283,10 @@ class Api:
         if found is None:
             raise answers.not_found(target.kind, target.name)
         return found
+
+
+def _selects(request: Request) -> bool:
+    return bool(request.query.get("labelSelector") or request.query.get("fieldSelector"))
 
 
 def _item(kind: Kind, raw: Object) -> Object:
@@ -301,22 +324,31 @@ def _replacing(target: Route, found: Object, wanted: Mapping[str, Any]) -> Mappi
     """The UID that a PUT carries is its precondition; in a patch it would be a change."""
     uid = (wanted.get("metadata") or {}).get("uid")
     if uid not in (None, "", found["metadata"]["uid"]):
-        raise answers.uid_differs(target.kind, target.name, uid, found["metadata"]["uid"])
+        path = f"{target.namespace}/{target.name}".lstrip("/")
+        raise answers.uid_differs(target.kind, path, uid, found["metadata"]["uid"])
     return wanted
 
 
-def _delete_options(body: Mapping[str, Any], request: Request) -> DeleteOptions:
-    """From the body, and where that says nothing from the query."""
+def _deletion(request: Request) -> DeleteOptions:
+    """From the body; only a request without one has its options in the query."""
+    if request.body:
+        return _delete_options(request.document())
+    return DeleteOptions(
+        grace_seconds=request.number("gracePeriodSeconds"),
+        propagation=demands.propagation(request.query),
+        dry_run=request.dry_run,
+    )
+
+
+def _delete_options(body: Mapping[str, Any]) -> DeleteOptions:
     conditions = body.get("preconditions") or {}
     grace = body.get("gracePeriodSeconds")
     return DeleteOptions(
-        grace_seconds=request.number("gracePeriodSeconds") if grace is None else int(grace),
+        grace_seconds=None if grace is None else int(grace),
         uid=str(conditions.get("uid") or ""),
         resource_version=str(conditions.get("resourceVersion") or ""),
-        propagation=str(
-            body.get("propagationPolicy") or request.query.get("propagationPolicy") or ""
-        ),
-        dry_run=bool(body.get("dryRun")) or request.dry_run,
+        propagation=demands.propagation(body),
+        dry_run=bool(body.get("dryRun")),
     )
 
 

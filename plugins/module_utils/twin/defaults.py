@@ -7,6 +7,7 @@ Source: pkg/apis/*/v1/defaults.go and the admission plugins that are on by defau
 
 from __future__ import annotations
 
+from base64 import b64encode
 from typing import Any, Callable, Mapping
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.kinds import Kind
@@ -14,6 +15,8 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.kinds import K
 Raw = dict[str, Any]
 
 _TOLERATED_SECONDS = 300
+_PROBE = {"timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3}
+_PROJECTIONS = ("configMap", "secret", "downwardAPI", "projected")
 
 
 def with_defaults(kind: Kind, raw: Mapping[str, Any]) -> Raw:
@@ -22,6 +25,15 @@ def with_defaults(kind: Kind, raw: Mapping[str, Any]) -> Raw:
     if "status" in kind.subresources and not kind.custom:
         raw = {"status": {}, **raw}
     return dict(raw) if fill is None else fill(raw)
+
+
+def with_spec_defaults(kind: Kind, raw: Mapping[str, Any]) -> Raw:
+    """The same for a changed spec: its containers may be new ones."""
+    if kind.resource == "pods":
+        return {**raw, "spec": pod_spec(raw["spec"])}
+    if isinstance((raw.get("spec") or {}).get("template"), Mapping) and not kind.custom:
+        return {**raw, "spec": _templated(raw["spec"])}
+    return dict(raw)
 
 
 def _over(defaults: Mapping[str, Any], given: Any) -> Raw:
@@ -45,6 +57,8 @@ def pod_spec(given: Mapping[str, Any]) -> Raw:
     for field in ("containers", "initContainers"):
         if spec.get(field):
             spec[field] = [_container(one) for one in spec[field]]
+    if spec.get("volumes"):
+        spec["volumes"] = [_pod_volume(one) for one in spec["volumes"]]
     return spec
 
 
@@ -53,7 +67,7 @@ def _container(given: Mapping[str, Any]) -> Raw:
         {
             "terminationMessagePath": "/dev/termination-log",
             "terminationMessagePolicy": "File",
-            "imagePullPolicy": "IfNotPresent",
+            "imagePullPolicy": _pull_policy(str(given.get("image") or "")),
             "resources": {},
         },
         given,
@@ -63,7 +77,27 @@ def _container(given: Mapping[str, Any]) -> Raw:
         # A limit without a request is a request, too.
         resources["requests"] = _over(resources["limits"], resources.get("requests"))
     container["resources"] = resources
+    if container.get("ports"):
+        container["ports"] = [{"protocol": "TCP", **one} for one in container["ports"]]
+    for field in ("livenessProbe", "readinessProbe", "startupProbe"):
+        if container.get(field):
+            container[field] = {**_PROBE, **container[field]}
     return container
+
+
+def _pull_policy(image: str) -> str:
+    """Whatever may change under its name is pulled each time."""
+    tag = image.rpartition("/")[2].partition("@")[0].partition(":")[2]
+    moving = tag in ("", "latest") and "@" not in image
+    return "Always" if moving else "IfNotPresent"
+
+
+def _pod_volume(given: Mapping[str, Any]) -> Raw:
+    """A file of a projection can be read by all, unless the pod says otherwise."""
+    return {
+        field: {"defaultMode": 0o644, **value} if field in _PROJECTIONS else value
+        for field, value in given.items()
+    }
 
 
 def _pod(raw: Mapping[str, Any]) -> Raw:
@@ -275,10 +309,21 @@ def _event(raw: Mapping[str, Any]) -> Raw:
     return {"source": {}, **times, "reportingComponent": "", "reportingInstance": "", **raw}
 
 
+def _secret(raw: Mapping[str, Any]) -> Raw:
+    """What is given as text is kept as bytes."""
+    secret = {"type": "Opaque", **raw}
+    plain = secret.pop("stringData", None)
+    if plain:
+        coded = {key: b64encode(text.encode()).decode() for key, text in plain.items()}
+        secret["data"] = {**(secret.get("data") or {}), **coded}
+    return secret
+
+
 _BY_RESOURCE: Mapping[str, Callable[[Mapping[str, Any]], Raw]] = {
     "pods": _pod,
     "nodes": _node,
     "events": _event,
+    "secrets": _secret,
     "namespaces": _namespace,
     "persistentvolumes": _volume,
     "persistentvolumeclaims": _claim,

@@ -37,10 +37,25 @@ class Kind:
         return f"{self.group}/{self.version}" if self.group else self.version
 
     @property
+    def unconditional(self) -> bool:
+        """Whether a PUT without a resourceVersion is taken: it replaces whatever is there."""
+        return not self.custom and self.resource not in _CONDITIONAL
+
+    @property
     def singular(self) -> str:
         return self.name.lower()
 
 
+_CONDITIONAL = (
+    "leases.coordination.k8s.io",
+    "poddisruptionbudgets.policy",
+    "customresourcedefinitions.apiextensions.k8s.io",
+    "validatingwebhookconfigurations.admissionregistration.k8s.io",
+    "mutatingwebhookconfigurations.admissionregistration.k8s.io",
+    "volumeattachments.storage.k8s.io",
+    "csinodes.storage.k8s.io",
+    "csidrivers.storage.k8s.io",
+)
 _STATUS = ("status",)
 _SCALED = ("scale", "status")
 

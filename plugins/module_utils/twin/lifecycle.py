@@ -17,9 +17,12 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.times import 
     format_instant,
     parse_instant,
 )
-from ansible_collections.evenkeel.fleet.plugins.module_utils.twin import answers, names
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin import answers, names, validation
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.base import Key, Object
-from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.defaults import with_defaults
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.defaults import (
+    with_defaults,
+    with_spec_defaults,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.instants import instant
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.kinds import (
     DEFINITIONS,
@@ -81,7 +84,7 @@ class Lifecycle:
     def _prepared(self, kind: Kind, raw: Mapping[str, Any], namespace: str) -> Raw:
         given = dict(raw.get("metadata") or {})
         if given.get("resourceVersion"):
-            raise answers.bad_request("resourceVersion should not be set on objects to be created")
+            raise answers.versioned_creation()
         if not given.get("name") and given.get("generateName"):
             given["name"] = names.generated(given["generateName"], self._draw)
         names.check(kind, given.get("name") or "")
@@ -101,7 +104,9 @@ class Lifecycle:
         rest = {key: value for key, value in raw.items() if key not in (*body, "metadata")}
         if "status" in kind.subresources and kind.resource != "nodes":
             rest.pop("status", None)
-        return with_defaults(kind, {**body, "metadata": metadata, **rest})
+        made = with_defaults(kind, {**body, "metadata": metadata, **rest})
+        validation.check_new(kind, made)
+        return made
 
     def _check_namespace(self, kind: Kind, given: Mapping[str, Any], namespace: str) -> None:
         if not kind.namespaced:
@@ -148,25 +153,24 @@ class Lifecycle:
         self, kind: Kind, found: Object, wanted: Mapping[str, Any], subresource: str
     ) -> Raw:
         old, new = found["metadata"], dict(wanted.get("metadata") or {})
-        if new.get("uid") not in (None, "", old["uid"]):
-            text = f'Invalid value: "{new["uid"]}": field is immutable'
-            raise answers.invalid(kind, old["name"], [("metadata.uid", "FieldValueInvalid", text)])
-        if new.get("resourceVersion") not in (None, "", old["resourceVersion"]):
-            raise answers.conflict(kind, old["name"], answers.MODIFIED)
-        if subresource == "status":
-            return {**found, "status": wanted.get("status") or {}}
+        _check_identity(kind, old, new)
         metadata = {key: value for key, value in new.items() if value not in (None, {}, [])}
         for field in _SYSTEM_FIELDS:
             metadata.pop(field, None)
             if field in old:
                 metadata[field] = old[field]
         metadata["resourceVersion"] = old["resourceVersion"]
+        if subresource == "status":
+            return _with_status(kind, found, metadata, wanted.get("status") or {})
         result = {**wanted, "kind": kind.name, "apiVersion": kind.api_version}
         result["metadata"] = metadata
+        if result.get("spec") != found.get("spec"):
+            result = with_spec_defaults(kind, result)
         if "status" in kind.subresources:
             result.pop("status", None)
             if "status" in found:
                 result["status"] = found["status"]
+        validation.check_change(kind, found, result)
         if kind.generation and _spec_changed(kind, found, result):
             metadata["generation"] = int(old.get("generation") or 0) + 1
         return result
@@ -185,7 +189,7 @@ class Lifecycle:
             _check_preconditions(kind, found, options)
             marked = self._marked(kind, found, options)
             if options.dry_run:
-                return marked, False
+                return marked, _may_go(marked)
             if _may_go(marked):
                 return self._remove(kind, key, marked), True
             return (self._put(kind, marked) if marked != found else found), False
@@ -233,6 +237,40 @@ class Lifecycle:
         if kind.resource == DEFINITIONS:
             self._kinds.remove(last)
         return gone or last
+
+
+def _check_identity(kind: Kind, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
+    """Of the metadata: is the change one of this object, as it is now? Raises Refusal."""
+    if new.get("name") not in (None, "", old["name"]):
+        raise answers.bad_request(answers.other_name(new["name"], old["name"]))
+    if new.get("uid") not in (None, "", old["uid"]):
+        text = f'Invalid value: "{new["uid"]}": field is immutable'
+        raise answers.invalid(kind, old["name"], [("metadata.uid", "FieldValueInvalid", text)])
+    if not new.get("resourceVersion") and not kind.unconditional:
+        raise answers.unversioned(kind, old["name"])
+    if new.get("resourceVersion") not in (None, "", old["resourceVersion"]):
+        raise answers.conflict(kind, old["name"], answers.MODIFIED)
+
+
+def _with_status(
+    kind: Kind, found: Object, metadata: Mapping[str, Any], given: Mapping[str, Any]
+) -> Raw:
+    """Labels and annotations come along, but for custom resources and Deployments' labels."""
+    status = dict(given)
+    if kind.custom:
+        return {**found, "status": status}
+    kept = dict(metadata)
+    if kind.resource == "deployments.apps":
+        kept.pop("labels", None)
+        if "labels" in found["metadata"]:
+            kept["labels"] = found["metadata"]["labels"]
+    if kind.resource == "pods":
+        status.setdefault("qosClass", (found.get("status") or {}).get("qosClass"))
+        if status.get("conditions"):
+            # The API writes both, whether they say something or not.
+            times = {"lastProbeTime": None, "lastTransitionTime": None}
+            status["conditions"] = [{**times, **one} for one in status["conditions"]]
+    return {**found, "metadata": kept, "status": status}
 
 
 def _spec_changed(kind: Kind, old: Object, new: Mapping[str, Any]) -> bool:

@@ -34,18 +34,30 @@ class Page:
     metadata: Mapping[str, Any]
 
 
+@dataclass(frozen=True)
+class _Rest:
+    """counted: each page says how many items are left behind it."""
+
+    revision: int
+    items: Sequence[Object]
+    counted: bool
+
+
 class Pages:
     """Not thread-safe: the store's lock is held."""
 
     def __init__(self) -> None:
         self._numbers = itertools.count(1)
-        self._lists: OrderedDict[int, tuple[int, Sequence[Object]]] = OrderedDict()
+        self._lists: OrderedDict[int, _Rest] = OrderedDict()
 
-    def first(self, items: Sequence[Object], revision: int, limit: Optional[int]) -> Page:
-        if not limit or limit >= len(items):
+    def first(
+        self, items: Sequence[Object], revision: int, limit: Optional[int], *, selected: bool
+    ) -> Page:
+        """selected: by labels or fields; the real server does not count what is left of those."""
+        if not limit or not 0 < limit < len(items):
             return Page(items, {"resourceVersion": str(revision)})
         number = next(self._numbers)
-        self._lists[number] = (revision, items)
+        self._lists[number] = _Rest(revision, items, not selected)
         if len(self._lists) > _MOST:
             self._lists.popitem(last=False)
         return self._page(number, 0, limit)
@@ -56,7 +68,8 @@ class Pages:
             found = json.loads(base64.urlsafe_b64decode(token.encode()))
             number, start = int(found["list"]), int(found["start"])
         except (ValueError, KeyError, TypeError) as error:
-            raise bad_request("continue key is not valid: " + str(error)) from error
+            text = f"invalid continue token: continue key is not valid: {error}"
+            raise bad_request(text) from error
         if number not in self._lists:
             raise expired(_EXPIRED)
         return self._page(number, start, limit or 0)
@@ -66,13 +79,15 @@ class Pages:
         self._lists.clear()
 
     def _page(self, number: int, start: int, limit: int) -> Page:
-        revision, items = self._lists[number]
+        rest = self._lists[number]
+        revision, items = rest.revision, rest.items
         stop = start + limit if limit else len(items)
         metadata: dict[str, Any] = {"resourceVersion": str(revision)}
         if stop < len(items):
             token = json.dumps({"list": number, "start": stop}).encode()
             metadata["continue"] = base64.urlsafe_b64encode(token).decode()
-            metadata["remainingItemCount"] = len(items) - stop
+            if rest.counted:
+                metadata["remainingItemCount"] = len(items) - stop
         else:
             del self._lists[number]
         return Page(items[start:stop], metadata)

@@ -20,6 +20,8 @@ JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_PATCH = "application/strategic-merge-patch+json"
 
+REJECTED = "the server rejected our request due to an error in our request"
+
 # Lists that are merged by a key, by the name of their field; all others are replaced as a whole.
 # Two fields share a name and differ: ports of containers and of services, handled by content.
 _MERGE_KEYS: Mapping[str, tuple[str, ...]] = {
@@ -54,11 +56,15 @@ def apply(content_type: str, raw: Mapping[str, Any], patch: Any) -> dict[str, An
     """Raises Refusal: 400 for a patch that is none, 422 for one that cannot be applied."""
     if content_type == JSON_PATCH:
         if not isinstance(patch, list):
-            raise bad_request("json: cannot unmarshal object into Go value of type jsonpatch.Patch")
+            raise bad_request(
+                "error decoding patch: json: cannot unmarshal object into Go value of type"
+                " []handlers.jsonPatchOp"
+            )
         return json_patch(raw, patch)
     if not isinstance(patch, Mapping):
         raise bad_request(
-            "json: cannot unmarshal array into Go value of type map[string]interface {}"
+            "error decoding patch: json: cannot unmarshal array into Go value of type"
+            " map[string]interface {}"
         )
     if content_type == MERGE_PATCH:
         return merge_patch(raw, patch)
@@ -169,7 +175,7 @@ def _operate(document: Any, operation: Mapping[str, Any]) -> Any:
     op, path = str(operation.get("op")), _pointer(operation.get("path"))
     if op == "test":
         if _find(document, path) != operation.get("value"):
-            raise unprocessable("the server rejected our request due to an error in our request")
+            raise unprocessable(REJECTED)
         return document
     if op in ("move", "copy"):
         source = _pointer(operation.get("from"))
@@ -180,11 +186,18 @@ def _operate(document: Any, operation: Mapping[str, Any]) -> Any:
     if op == "remove":
         return _removed(document, path)
     if op == "replace":
-        _must_find(document, path)
-        return _added(_removed(document, path), path, copy.deepcopy(operation.get("value")))
+        return _replaced(document, path, copy.deepcopy(operation.get("value")))
     if op == "add":
         return _added(document, path, copy.deepcopy(operation.get("value")))
-    raise bad_request(f"Unexpected kind: {op}")
+    raise unprocessable(REJECTED)
+
+
+def _replaced(document: Any, path: Sequence[str], value: Any) -> Any:
+    """In an object, what is not there is added: that is how the real server reads RFC 6902."""
+    parent = _must_find(document, path[:-1])
+    if path and isinstance(parent, list):
+        document = _removed(document, path)
+    return _added(document, path, value)
 
 
 _MISSING = object()
@@ -217,7 +230,7 @@ def _must_find(document: Any, path: Sequence[str]) -> Any:
     for part in path:
         document = _step(document, part)
         if document is _MISSING:
-            raise unprocessable("the server rejected our request due to an error in our request")
+            raise unprocessable(REJECTED)
     return document
 
 
@@ -238,10 +251,10 @@ def _added(document: Any, path: Sequence[str], value: Any) -> Any:
     if isinstance(parent, list):
         at = len(parent) if last == "-" else int(last) if last.isdigit() else len(parent) + 1
         if at > len(parent):
-            raise unprocessable("the server rejected our request due to an error in our request")
+            raise unprocessable(REJECTED)
         parent.insert(at, value)
     elif isinstance(parent, dict):
         parent[last] = value
     else:
-        raise unprocessable("the server rejected our request due to an error in our request")
+        raise unprocessable(REJECTED)
     return document

@@ -13,7 +13,6 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.times import 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin import answers
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.base import Object
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.instants import instant
-from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.kinds import Kind
 
 
 def scale_of(raw: Object) -> dict[str, Any]:
@@ -45,16 +44,15 @@ def scaled(raw: Object, scale: Mapping[str, Any]) -> dict[str, Any]:
     return {**raw, "metadata": metadata, "spec": spec}
 
 
-def bound(kind: Kind, raw: Object, node: str, now: float) -> dict[str, Any]:
+def bound(raw: Object, node: str, now: float) -> dict[str, Any]:
     """The pod on a node. Raises Refusal (409) when it is on one already, or leaving."""
     name = raw["metadata"]["name"]
     if raw["metadata"].get("deletionTimestamp"):
-        raise answers.conflict(
-            kind, name, f"pod {name} is being deleted, cannot be assigned to a host"
-        )
+        why = f"pod {name} is being deleted, cannot be assigned to a host"
+        raise answers.already_bound(name, why)
     found = (raw.get("spec") or {}).get("nodeName")
     if found:
-        raise answers.conflict(kind, name, f'pod {name} is already assigned to node "{found}"')
+        raise answers.already_bound(name, f'pod {name} is already assigned to node "{found}"')
     status = dict(raw.get("status") or {})
     others = [one for one in status.get("conditions") or () if one.get("type") != "PodScheduled"]
     scheduled = {

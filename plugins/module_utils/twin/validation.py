@@ -46,7 +46,10 @@ _POD_RULE = (
 
 def check_new(kind: Kind, raw: Raw) -> None:
     """Raises Refusal (422) for an object that cannot be created."""
-    _refuse(kind, raw, [*_metadata(raw), *_replicas(raw)])
+    causes = [*_metadata(raw), *_replicas(raw)]
+    if kind.resource == "events":
+        causes += _event(raw)
+    _refuse(kind, raw, causes)
 
 
 def check_change(kind: Kind, old: Object, new: Raw) -> None:
@@ -119,6 +122,15 @@ def _new_finalizers(old: Object, new: Raw) -> Iterator[Cause]:
 
 
 # --- fields of some kinds ------------------------------------------------------------------
+
+
+def _event(raw: Raw) -> Iterator[Cause]:
+    """Events about what is in no namespace are in the namespace default."""
+    about, here = raw.get("involvedObject") or {}, raw["metadata"]["namespace"]
+    there = about.get("namespace") or ""
+    if there != here and not (not there and here == "default"):
+        text = "does not match event.namespace"
+        yield _invalid("involvedObject.namespace", there, text)
 
 
 def _replicas(new: Raw) -> Iterator[Cause]:

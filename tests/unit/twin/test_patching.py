@@ -27,6 +27,7 @@ def operation(op, path, *value):
         pytest.param({"a": [1]}, [operation("add", "/a/-", 2)], {"a": [1, 2]}, id="append"),
         pytest.param({"a": [1, 2]}, [operation("remove", "/a/0")], {"a": [2]}, id="remove-item"),
         pytest.param({"a": 1}, [operation("replace", "/a", 2)], {"a": 2}, id="replace"),
+        pytest.param({}, [operation("replace", "/a", 2)], {"a": 2}, id="replace-adds"),
         pytest.param({}, [operation("test", "/a", None)], {}, id="null-is-absent"),
         pytest.param({"a/b": 1}, [operation("remove", "/a~1b")], {}, id="escaped-slash"),
         pytest.param({"a~b": 1}, [operation("remove", "/a~0b")], {}, id="escaped-tilde"),
@@ -45,11 +46,11 @@ def test_a_json_patch(raw, operations, expected):
     [
         pytest.param([operation("test", "/a", 2)], 422, id="test-fails"),
         pytest.param([operation("remove", "/missing")], 422, id="remove-missing"),
-        pytest.param([operation("replace", "/missing", 1)], 422, id="replace-missing"),
+        pytest.param([operation("replace", "/list/7", 1)], 422, id="replace-beyond-the-end"),
         pytest.param([operation("add", "/no/parent", 1)], 422, id="no-parent"),
         pytest.param([operation("add", "/list/7", 1)], 422, id="beyond-the-end"),
         pytest.param([operation("add", "a", 1)], 400, id="no-pointer"),
-        pytest.param([operation("unheard-of", "/a")], 400, id="no-operation"),
+        pytest.param([operation("unheard-of", "/a")], 422, id="no-operation"),
         pytest.param({"a": 1}, 400, id="no-list"),
     ],
 )
