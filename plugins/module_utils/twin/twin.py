@@ -21,7 +21,6 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.credentials im
     server_context,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.engine import Engine
-from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.http import Server
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.kinds import Kinds
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.messages import (
     Request,
@@ -33,6 +32,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.messages impor
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.rbac import MASTERS, User
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.store import Store
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.timekeeper import Timekeeper
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.wire import Server
 
 HOST = "127.0.0.1"
 NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")

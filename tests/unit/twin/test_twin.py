@@ -141,7 +141,7 @@ def test_a_follower_hears_of_each_pod_at_the_moment_it_goes(twin, destination):
     while len(heard) < 4:
         event = clock.receive(inbox, HOUR)
         if event is not None:
-            heard.append((type(event[1]) is Resynced, clock.monotonic() - START))
+            heard.append((isinstance(event[1], Resynced), clock.monotonic() - START))
     follower.stop()
     cluster.close()
     assert heard == [(True, 0), (False, 100), (False, 200), (False, 300)]
