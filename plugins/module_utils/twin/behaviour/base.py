@@ -51,6 +51,14 @@ class View(Protocol):
     def pods_on(self, node: str) -> Iterable[Object]:
         """The pods whose spec.nodeName this is."""
 
+    def labelled(self, resource: str, namespace: str, label: str, value: str) -> Iterable[Object]:
+        """Those of a namespace that carry this label with this value, by an index: budgets and
+        replica sets find their pods so, without a look at all pods of the namespace."""
+
+    def unscheduled(self) -> Iterable[Object]:
+        """The pods without spec.nodeName, in the order of their creation, by an index: what the
+        scheduler and the scaler have to place."""
+
 
 @dataclass(frozen=True)
 class Create:
