@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from random import Random
-from typing import Any, Iterable, Optional, Sequence
+from typing import Iterable, Optional, Sequence
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour import rollout
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.base import (
@@ -23,7 +23,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.base
     Update,
     View,
 )
-from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.deployment_status import (
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.progress import (
     progress_due,
     status_for,
 )

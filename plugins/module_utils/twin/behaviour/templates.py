@@ -28,7 +28,7 @@ def same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 def without_hash(template: Mapping[str, Any]) -> dict[str, Any]:
     metadata = template.get("metadata") or {}
-    labels = {key: value for key, value in (metadata.get("labels") or {}).items()}
+    labels = dict(metadata.get("labels") or {})
     labels.pop(HASH_LABEL, None)
     return {**template, "metadata": {**metadata, "labels": labels}}
 
