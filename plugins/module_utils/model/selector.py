@@ -96,6 +96,26 @@ def parse_label_selector(raw: Mapping[str, Any]) -> LabelSelector:
     return _selector(found)
 
 
+def label_selector_document(selector: LabelSelector) -> dict[str, Any]:
+    """Returns the raw metav1.LabelSelector, which parse_label_selector reads back as the same.
+
+    Raises InvalidSelector for > and <, which only node selectors and kubectl know.
+    """
+    names = {
+        EQUALS: "In",
+        NOT_EQUALS: "NotIn",
+        **{one: name for name, one in _API_OPERATORS.items()},
+    }
+    expressions = []
+    for requirement in selector.requirements:
+        if requirement.operator not in names:
+            raise InvalidSelector(f"{requirement}: a LabelSelector has no {requirement.operator}")
+        expression = {"key": requirement.key, "operator": names[requirement.operator]}
+        values = {"values": list(requirement.values)} if requirement.values else {}
+        expressions.append({**expression, **values})
+    return {"matchExpressions": expressions} if expressions else {}
+
+
 def parse_stored_selector(raw: Optional[Mapping[str, Any]]) -> Optional[LabelSelector]:
     """Returns the selector of an object that the API server keeps; None when it selects nothing.
 

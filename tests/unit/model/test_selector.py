@@ -14,6 +14,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.selector impo
     Requirement,
     label_key_problem,
     label_value_problem,
+    label_selector_document,
     parse_label_selector,
     parse_selector_text,
 )
@@ -200,3 +201,18 @@ def test_notin_selects_exactly_what_in_does_not(key, some, labels):
         for name in ("In", "NotIn")
     )
     assert chosen is not rest
+
+
+@pytest.mark.parametrize("text", ["", "a=b", "a!=b", "a in (b,c)", "a notin (b,c)", "a", "!a,b=c"])
+def test_a_selector_as_the_api_has_it_is_read_back_as_the_same(text):
+    selector = parse_selector_text(text)
+    raw = label_selector_document(selector)
+    labels = [{}, {"a": "b"}, {"a": "c"}, {"a": "x"}, {"b": "c"}, {"a": "b", "b": "c"}]
+    found = parse_label_selector(raw)
+    assert [found.matches(one) for one in labels] == [selector.matches(one) for one in labels]
+
+
+@pytest.mark.parametrize("text", ["a>1", "a<1"])
+def test_comparisons_are_no_part_of_a_selector_of_the_api(text):
+    with pytest.raises(InvalidSelector, match="a LabelSelector has no"):
+        label_selector_document(parse_selector_text(text))
