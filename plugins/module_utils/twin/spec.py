@@ -224,7 +224,8 @@ def _bad(place: str, problem: str, remedy: str) -> InvalidOption:
 
 def made_of(spec: ClusterSpec) -> Iterator[Made]:
     """The objects of a cluster, in an order in which they can be created."""
-    namespaces = [one.namespace for one in (*spec.workloads, *spec.budgets)]
+    namespaces = [workload.namespace for workload in spec.workloads]
+    namespaces += [budget.namespace for budget in spec.budgets]
     for name in dict.fromkeys(namespaces):
         yield Made("namespaces", "", {"metadata": {"name": name}})
     for pool in spec.nodes:

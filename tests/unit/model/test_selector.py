@@ -13,8 +13,8 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.selector impo
     LabelSelector,
     Requirement,
     label_key_problem,
-    label_value_problem,
     label_selector_document,
+    label_value_problem,
     parse_label_selector,
     parse_selector_text,
 )
