@@ -63,7 +63,9 @@ class Store:
         self._objects: dict[str, dict[Key, Object]] = {}
         self._namespaced: dict[tuple[str, str], dict[Key, None]] = {}
         self._owned: dict[tuple[str, str], dict[Key, None]] = {}
+        # Of pods: by node ("" before they have one), and by each of their labels.
         self._on_node: dict[str, dict[Key, None]] = {}
+        self._labelled: dict[tuple[str, str, str], dict[Key, None]] = {}
         self._listeners: list[Listener] = []
 
     # Writing
@@ -82,17 +84,15 @@ class Store:
             self._tell(Change(kind, resource, stored, before))
             return stored
 
-    def remove(self, key: Key, last: Optional[Mapping[str, Any]] = None) -> Optional[Object]:
-        """Removes and returns the object as its DELETED event has it; None when there is none.
-
-        last: its last state, where that is none that was stored.
-        """
+    def remove(self, key: Key) -> Optional[Object]:
+        """Removes and returns the object as its DELETED event has it: as it was stored, with the
+        number of this write. None when there is none."""
         with self.lock:
             before = self._objects.get(key.resource, {}).pop(key, None)
             if before is None:
                 return None
             self._unindex(key, before)
-            gone = self._numbered(last or before)
+            gone = self._numbered(before)
             self._tell(Change(DELETED, key.resource, gone, before))
             return gone
 
@@ -123,6 +123,19 @@ class Store:
     def pods_on(self, node: str) -> list[Object]:
         with self.lock:
             return self._all("pods", self._on_node.get(node, ()))
+
+    def unscheduled(self) -> list[Object]:
+        return self.pods_on("")
+
+    def labelled(self, resource: str, namespace: str, label: str, value: str) -> list[Object]:
+        """Pods by an index; of other resources there are few in a namespace."""
+        with self.lock:
+            if resource == "pods":
+                return self._all("pods", self._labelled.get((namespace, label, value), ()))
+            found = self.objects(resource, namespace)
+            return [
+                raw for raw in found if (raw["metadata"].get("labels") or {}).get(label) == value
+            ]
 
     def count(self, resource: str) -> int:
         with self.lock:
@@ -193,6 +206,6 @@ class Store:
         if owner:
             yield self._owned, (key.resource, owner)
         if key.resource == "pods":
-            node = (raw.get("spec") or {}).get("nodeName")
-            if node:
-                yield self._on_node, node
+            yield self._on_node, (raw.get("spec") or {}).get("nodeName") or ""
+            for label, value in (raw["metadata"].get("labels") or {}).items():
+                yield self._labelled, (key.namespace, label, value)
