@@ -72,7 +72,8 @@ def _term(term: Mapping[str, Any], node: Object) -> bool:
 
 
 def _holds(expression: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
-    operator, values = expression["operator"], expression.get("values") or ()
+    operator = expression["operator"]
+    values: Sequence[str] = expression.get("values") or ()
     value = labels.get(expression["key"])
     if operator == "NotIn":
         return value not in values

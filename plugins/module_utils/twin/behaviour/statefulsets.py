@@ -177,9 +177,8 @@ def _shrink(found: _Found) -> _Steps:
     """An unhealthy pod beyond holds back those below it, unless it is the lowest unhealthy one."""
     unhealthy = [pod for pod in found.condemned if not found.healthy(pod)]
     for pod in found.condemned:
-        if leaving(pod):
-            yield None, True
-        elif not ready(pod) and pod is not unhealthy[-1] and found.ordered:
+        held_back = found.ordered and not ready(pod) and pod is not unhealthy[-1]
+        if leaving(pod) or held_back:
             yield None, True
         else:
             yield Delete(key_of(PODS, pod), uid_of(pod)), True

@@ -1,0 +1,136 @@
+# Copyright (c) 2026 The evenkeel.fleet authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""Which nodes a pod fits on: what the scheduler asks, and the plain rules by which a twin answers
+where no fuller ones are given."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Iterable, Mapping, Optional, Protocol
+
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.quantity import parse_resources
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.requests import (
+    effective_requests,
+)
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.base import (
+    Key,
+    Object,
+    View,
+)
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.claims import claims_of
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.matching import (
+    matches_any,
+    selects,
+    taints_of,
+    untolerated,
+)
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.raw import (
+    NODES,
+    VOLUMES,
+    finished,
+    status_of,
+)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """nodes: those that pass all rules, by name. reasons: why the others do not, as the scheduler
+    words it, with the number of nodes. refusal: what is wrong wherever the pod would go, or ""."""
+
+    nodes: tuple[str, ...]
+    reasons: Mapping[str, int] = field(default_factory=dict)
+    refusal: str = ""
+
+
+class Fits(Protocol):
+    def find(self, pod: Object, view: View) -> Fit: ...
+
+
+class Room:
+    """What the pods of each node ask for, together. Remembers it as long as those pods are the
+    same objects, which is a fast look: objects are never changed in place."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[list[Object], Mapping[str, int]]] = {}
+
+    def used(self, node: str, view: View) -> Mapping[str, int]:
+        """By resource, with "pods" for their number."""
+        pods = list(view.pods_on(node))
+        known = self._known.get(node)
+        if known is not None and known[0] == pods:
+            return known[1]
+        total: Counter[str] = Counter()
+        for pod in pods:
+            if not finished(pod):
+                total.update(effective_requests(pod))
+                total["pods"] += 1
+        self._known[node] = (pods, total)
+        return total
+
+
+def allocatable(node: Object) -> Mapping[str, int]:
+    return parse_resources(status_of(node).get("allocatable") or {})
+
+
+@dataclass(frozen=True)
+class PlainFits:
+    """Cordons, taints, node selector and affinity, volumes' nodes, resources; not: host ports,
+    affinity between pods, topology spread, attach limits."""
+
+    room: Room = field(default_factory=Room)
+
+    def find(self, pod: Object, view: View) -> Fit:
+        claims = claims_of(pod, view)
+        if claims.refusal:
+            return Fit((), {}, claims.refusal)
+        volumes = [view.get(Key(VOLUMES, "", name)) for name in claims.volumes]
+        asked = {**effective_requests(pod), "pods": 1}
+        names, reasons = [], Counter[str]()
+        for node in view.objects(NODES):
+            failed = self._failed(pod, node, volumes, asked, view)
+            if failed:
+                reasons.update(failed)
+            else:
+                names.append(node["metadata"]["name"])
+        return Fit(tuple(sorted(names)), reasons)
+
+    def _failed(
+        self,
+        pod: Object,
+        node: Object,
+        volumes: Iterable[Optional[Object]],
+        asked: Mapping[str, int],
+        view: View,
+    ) -> tuple[str, ...]:
+        static = _unsuitable(pod, node, volumes)
+        if static:
+            return (static,)
+        used = self.room.used(node["metadata"]["name"], view)
+        return tuple(short_of(asked, allocatable(node), used))
+
+
+def short_of(
+    asked: Mapping[str, int], there: Mapping[str, int], used: Mapping[str, int]
+) -> Iterable[str]:
+    """In the scheduler's words, each resource of which too little is left."""
+    for name, amount in asked.items():
+        if amount > 0 and amount > there.get(name, 0) - used.get(name, 0):
+            yield "Too many pods" if name == "pods" else f"Insufficient {name}"
+
+
+def _unsuitable(pod: Object, node: Object, volumes: Iterable[Optional[Object]]) -> str:
+    spec = pod["spec"]
+    tolerations = spec.get("tolerations") or ()
+    cordon = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
+    if (node.get("spec") or {}).get("unschedulable") and untolerated(tolerations, [cordon]):
+        return "node(s) were unschedulable"
+    if untolerated(tolerations, taints_of(node)):
+        return "node(s) had untolerated taint(s)"
+    if not selects(spec, node):
+        return "node(s) didn't match Pod's node affinity/selector"
+    for volume in volumes:
+        required = ((volume or {"spec": {}})["spec"].get("nodeAffinity") or {}).get("required")
+        if required and not matches_any(required.get("nodeSelectorTerms") or (), node):
+            return "node(s) didn't match PersistentVolume's node affinity"
+    return ""
