@@ -145,5 +145,5 @@ def test_a_missing_library_is_named_with_the_interpreter_that_lacks_it(
             }
         ]
     ).results[0]
-    assert (result["failed"], result["changed"], result["code"]) == (True, False, "failed")
+    assert (result["failed"], result["changed"], result["code"]) == (True, False, "missing_library")
     assert "Python library kubernetes is missing for" in result["msg"]

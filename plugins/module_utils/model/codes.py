@@ -33,6 +33,11 @@ CODES: tuple[Code, ...] = (
         "An option's value is wrong; nothing was read or written.",
         "The message names the option and what it takes.",
     ),
+    Code(
+        "missing_library",
+        "A Python library that the call needs cannot be imported.",
+        "Install it for the interpreter that the message names.",
+    ),
     Code("not_found", "An object that the user named does not exist.", "Check the spelling."),
     Code(
         "lock_held",

@@ -47,6 +47,19 @@ class InvalidOption(FleetError):
         self.option = option
 
 
+class MissingLibrary(FleetError):
+    """A Python library that this call needs cannot be imported by its interpreter."""
+
+    code = "missing_library"
+
+    def __init__(self, library: str, interpreter: str, reason: str) -> None:
+        super().__init__(
+            f"The Python library {library} is missing for {interpreter} ({reason}).",
+            f"Install it for that interpreter: {interpreter} -m pip install {library}",
+        )
+        self.library = library
+
+
 class NotFound(FleetError):
     """`kind` and `name` (namespace/name where there is one) say what was looked for."""
 

@@ -21,8 +21,8 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.kubernetes
     Connection,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.errors import (
-    FleetError,
     InvalidOption,
+    MissingLibrary,
     Refused,
     Unauthorized,
 )
@@ -135,14 +135,11 @@ class Credentials:
 
 
 def _require_client() -> None:
-    """Raises FleetError, naming the interpreter, when the client library cannot be imported."""
+    """Raises MissingLibrary, naming the interpreter, when the client library cannot be imported."""
     try:
         import kubernetes  # noqa: F401
     except ImportError as error:
-        raise FleetError(
-            f"The Python library kubernetes is missing for {sys.executable} ({error}).",
-            f"Install it for that interpreter: {sys.executable} -m pip install kubernetes",
-        ) from error
+        raise MissingLibrary("kubernetes", sys.executable, str(error)) from error
 
 
 def _load(connection: Connection, now: datetime) -> Source:
