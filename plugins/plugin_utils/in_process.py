@@ -9,6 +9,7 @@ the module runs, and its `timeline` tells afterwards what the lines would have t
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
 from importlib.util import find_spec
@@ -96,7 +97,9 @@ class InProcessAction(ActionBase):
         return dict(remove_values(result, secrets))
 
     def _say(self, progress: Progress, now: float) -> None:
-        self._display_line(render.line(progress, now))
+        line = render.line(progress, now)
+        if not progress.once or _is_first_to_tell(line):
+            self._display_line(line)
 
     def _display_line(self, line: str) -> None:
         # Called from threads, too: the worker hands each line to the main process, which prints it.
@@ -116,6 +119,18 @@ class InProcessAction(ActionBase):
                 self._task.environment = self._task.environment[:-1]
             if not wrap_async:
                 self._remove_tmp_path(self._connection._shell.tmpdir)
+
+
+def _is_first_to_tell(line: str) -> bool:
+    """Each task is a process of its own; what they share is the run's temporary directory."""
+    name = "evenkeel-fleet-told-" + hashlib.sha256(line.encode()).hexdigest()[:16]
+    try:
+        os.close(os.open(os.path.join(C.DEFAULT_LOCAL_TMP, name), os.O_CREAT | os.O_EXCL, 0o600))
+    except FileExistsError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _starters() -> dict[str, str]:

@@ -21,7 +21,8 @@ class Progress:
     node: whom it is about ("" = the whole call); text: a clause without a full stop;
     done, total: workloads of this node (0, 0 where that means nothing);
     waiting_since: Clock.monotonic() when the wait it tells of began, or None;
-    urgent: not to be held back by the limit of one line a second per node.
+    urgent: not to be held back by the limit of one line a second per node;
+    once: the same for every call of a playbook's run, and told by the first of them only.
     """
 
     node: str
@@ -30,6 +31,7 @@ class Progress:
     total: int = 0
     waiting_since: float | None = None
     urgent: bool = False
+    once: bool = False
 
 
 def _silent(progress: Progress) -> None:

@@ -128,7 +128,7 @@ class _Call:
         try:
             with closing(destination.cluster(self._cause)) as cluster:
                 self._recorder = RecordingCluster(cluster)
-                self._narrator.tell(Progress(node="", text=cluster.description, urgent=True))
+                self._narrator.tell(Progress("", cluster.description, urgent=True, once=True))
                 return self._module.function(options, self._recorder, self._run(params))
         finally:
             destination.leave()

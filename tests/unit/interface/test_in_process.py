@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,6 +13,8 @@ import pytest
 
 pytest.importorskip("ansible", reason="what faces Ansible needs ansible-core")
 
+from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.run import Progress
+from ansible_collections.evenkeel.fleet.plugins.plugin_utils import in_process
 from ansible_collections.evenkeel.fleet.plugins.plugin_utils.in_process import InProcessAction
 
 
@@ -84,3 +87,22 @@ def test_without_the_library_here_the_module_looks_for_it_elsewhere(
 ) -> None:
     monkeypatch.setitem(sys.modules, "kubernetes", None)
     assert action()._runs_here({}) is False
+
+
+def test_the_cluster_is_named_once_in_a_run_and_what_happens_each_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(in_process.C, "DEFAULT_LOCAL_TMP", str(tmp_path))
+    told: list[str] = []
+    monkeypatch.setattr(InProcessAction, "_display_line", lambda _self, line: told.append(line))
+    for _task in range(2):
+        action()._say(Progress("", "prod (https://api)", once=True), 0.0)
+        action()._say(Progress("n1", "cordoned"), 0.0)
+    assert told == ["prod (https://api)", "n1  cordoned", "n1  cordoned"]
+
+
+def test_where_nothing_can_be_noted_the_cluster_is_named_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(in_process.C, "DEFAULT_LOCAL_TMP", str(tmp_path / "gone"))
+    assert in_process._is_first_to_tell("prod (https://api)")
