@@ -125,7 +125,8 @@ def _lock(node: Node, cluster: Cluster, run: Run) -> Optional[dict[str, str]]:
 
 def _words(document: dict[str, Any]) -> list[str]:
     state = document["state"] or "no maintenance"
-    words = [state, f"{document['pods_left']} pods left"]
+    left = document["pods_left"]
+    words = [state, f"{left} pod{'' if left == 1 else 's'} left"]
     owners = ", ".join(owner["owner"] for owner in document["cordon_owners"])
     if document["drift"]:
         words.append(f"uncordoned by somebody though held by {owners}")

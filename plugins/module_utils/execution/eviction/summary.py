@@ -114,9 +114,9 @@ def _message(
 ) -> str:
     nodes = ", ".join(sorted(state.targets))
     gone, total = len(lists["done"]), len(state.leavers)
-    verb = "would leave at once" if planned else "left"
+    left = f"would leave {nodes} at once" if planned else f"left {nodes}"
     parts = [problem] if problem else []
-    parts.append(f"{gone} of {_counted(total, 'pod')} {verb} {nodes}.")
+    parts.append(f"{gone} of {_counted(total, 'pod')} {left}.")
     deferred = [outcome for outcome in lists["skipped"] if outcome.code == "deferred"]
     if deferred:
         parts.append(
