@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import gc
 import json
+import threading
+import time
 
 import pytest
 from hypothesis import given
@@ -63,3 +65,21 @@ def test_the_garbage_collector_runs_again_after_a_listing_that_failed():
     with pytest.raises(OSError, match="no"):
         read_all(broken, dict, {})
     assert gc.isenabled()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "ahead"), [(0.0, [False] * 4), (0.02, [False, True, True, True])]
+)
+def test_only_a_server_that_takes_its_time_is_asked_ahead(seconds, ahead):
+    threads = []
+
+    def open_page(query):
+        threads.append(threading.current_thread() is not threading.main_thread())
+        time.sleep(seconds)
+        number = int(query.get("continue", "0"))
+        metadata = {"resourceVersion": "7", "continue": str(number + 1) if number < 3 else ""}
+        return lambda: json.dumps({"metadata": metadata, "items": [{"n": number}]}).encode()
+
+    listing = read_all(open_page, dict, {})
+    assert [item["n"] for item in listing.items] == [0, 1, 2, 3]
+    assert threads == ahead

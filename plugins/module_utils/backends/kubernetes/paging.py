@@ -17,7 +17,8 @@ import gc
 import json
 import re
 import threading
-from concurrent.futures import Future, ThreadPoolExecutor
+import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, Callable, Iterator, Mapping, Optional, TypeVar
 
@@ -35,6 +36,9 @@ _STARTS = 3
 # So many objects live as long as the call that reads them: the collector, which would walk over all
 # of them again and again and find nothing, is told to leave them alone.
 _MANY = 10_000
+
+# Seconds that a server takes to begin a page from which on the next one is asked for ahead.
+_WORTH_A_THREAD = 0.01
 
 ReadBody = Callable[[], bytes]
 # Returns when the answer has begun; what it returns reads the body.
@@ -98,18 +102,51 @@ def _read_once(
     items: list[T] = []
     first = {"limit": str(PAGE_SIZE), **query}
     version = ""
-    with ThreadPoolExecutor(1, thread_name_prefix="page") as ahead, _COLLECTOR.paused():
-        coming: Optional[Future[ReadBody]] = ahead.submit(open_page, first)
+    with _Ahead(open_page) as ahead, _COLLECTOR.paused():
+        coming: Optional[Callable[[], ReadBody]] = ahead.order(first)
         while coming is not None:
-            page = Page(coming.result()().decode())
+            page = Page(coming()().decode())
             version = version or page.resource_version
             coming = None
             if page.token:
-                coming = ahead.submit(open_page, {**first, "continue": page.token})
+                coming = ahead.order({**first, "continue": page.token})
             items.extend(map(parse, page))
         if len(items) >= _MANY:
             gc.freeze()
     return Listing(tuple(items), version)
+
+
+class _Ahead:
+    """Asks for a page while the one before is parsed, where the server takes its time to begin.
+
+    A thread that has nothing to wait for only takes turns with the one that parses.
+    """
+
+    def __init__(self, open_page: OpenPage) -> None:
+        self._open_page = open_page
+        self._seconds = 0.0
+        self._thread: Optional[ThreadPoolExecutor] = None
+
+    def __enter__(self) -> _Ahead:
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        if self._thread is not None:
+            self._thread.shutdown()
+
+    def order(self, query: Mapping[str, str]) -> Callable[[], ReadBody]:
+        """Returns what waits until the page has begun to arrive."""
+        if self._seconds < _WORTH_A_THREAD:
+            return lambda: self._open(query)
+        if self._thread is None:
+            self._thread = ThreadPoolExecutor(1, thread_name_prefix="page")
+        return self._thread.submit(self._open, query).result
+
+    def _open(self, query: Mapping[str, str]) -> ReadBody:
+        began = time.monotonic()
+        body = self._open_page(query)
+        self._seconds = time.monotonic() - began
+        return body
 
 
 class Page:
