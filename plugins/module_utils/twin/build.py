@@ -1,0 +1,33 @@
+# Copyright (c) 2026 The evenkeel.fleet authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""A twin with all its controllers, of a cluster that is told in a few lines."""
+
+from __future__ import annotations
+
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour import catalogue
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.base import Key
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.spec import (
+    ClusterSpec,
+    Made,
+    made_of,
+)
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.twin import Settings, Twin
+
+
+def twin_of(spec: ClusterSpec, settings: Settings) -> Twin:
+    """Not started yet. Its pods are made and placed once it is, in the twin's own time.
+
+    Raises Refusal for a name that the API would not take.
+    """
+    controllers = catalogue.all_controllers(catalogue.Settings(seed=settings.seed))
+    twin = Twin(settings, controllers)
+    for made in made_of(spec):
+        _make(twin, made)
+    return twin
+
+
+def _make(twin: Twin, made: Made) -> None:
+    metadata = made.object["metadata"]
+    if twin.store.get(Key(made.resource, made.namespace, metadata["name"])) is None:
+        kind = twin.api.kinds.named(made.resource)
+        twin.api.lifecycle.create(kind, made.object, made.namespace)
