@@ -13,6 +13,9 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.base impor
     Listing,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.clock import Clock, Inbox
+from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.faults import (
+    as_fleet_error,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.backoff import Backoff
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.errors import (
     ApiFailure,
@@ -99,6 +102,9 @@ class Follower(Generic[T]):
         self._clock = clock
         self._thread: Optional[threading.Thread] = None
         self._version = ""
+        # Watches in a row that a 410 ended before any event: the first is followed by a list at
+        # once, but a server that goes on so must not be asked for whole lists in a tight loop.
+        self._expired = 0
 
     def start(self, listing: Optional[Listing[T]]) -> None:
         """Begins; with a `listing`, from its resourceVersion, without reading it again."""
@@ -122,9 +128,12 @@ class Follower(Generic[T]):
                 failures = 0
             except Gone:
                 self._version = ""
-            except FleetError as error:
+                if self._expired:
+                    self._pause(self._expired)
+                self._expired += 1
+            except Exception as error:  # noqa: BLE001 - faults.py says why
                 failures += 1
-                if self._give_up(error, failures):
+                if self._give_up(as_fleet_error(error), failures):
                     return
                 self._pause(failures)
 
@@ -149,6 +158,7 @@ class Follower(Generic[T]):
         quiet = True
         for event in stream:
             quiet = False
+            self._expired = 0
             self._version = event.resource_version or self._version
             if event.type != "BOOKMARK":
                 self._post(Changed(event.object, gone=event.type == "DELETED"))

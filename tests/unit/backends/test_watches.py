@@ -120,6 +120,31 @@ def test_a_follower_lists_again_when_its_version_is_gone():
     assert all(isinstance(event, Resynced) for event in events)
 
 
+def test_a_follower_whose_every_watch_is_too_old_pauses_between_its_lists():
+    gone = Stream((line("ERROR", status(410, "Expired")),))
+    with FakeApi(lambda seen: gone if "watch=true" in seen.path else page(["n0"])) as api:
+        inbox = Inbox()
+        follower = follow(cluster_of(api.url), NODES, inbox, tag="nodes", clock=SystemClock())
+        received(inbox, 2)
+        time.sleep(0.2)  # Without a pause there would be dozens of lists by now.
+        follower.stop()
+    assert len([seen for seen in api.seen if "watch=true" not in seen.path]) == 2
+
+
+def test_an_object_that_cannot_be_parsed_ends_the_follower_with_a_word():
+    broken = line("ADDED", {"metadata": {"name": "n1"}, "spec": "no mapping"})
+    with FakeApi([page(["n0"]), Stream((broken,), "hang")]) as api:
+        inbox = Inbox()
+        follower = follow(cluster_of(api.url), NODES, inbox, tag="nodes", clock=SystemClock())
+        (_tag, listed), (_same, failed) = received(inbox, 2)
+        follower.stop()
+    assert isinstance(listed, Resynced)
+    assert isinstance(failed, Failed)
+    assert failed.final
+    assert "a fault of evenkeel.fleet" in str(failed.error)
+    assert "node.py:" in str(failed.error)
+
+
 def test_a_follower_starts_from_a_listing_without_reading_it_again():
     with FakeApi([page(["n0"]), Stream((ADDED,), "hang")]) as api:
         cluster, inbox = cluster_of(api.url), Inbox()

@@ -27,6 +27,9 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.
     Tell,
     Told,
 )
+from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.faults import (
+    as_fleet_error,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.errors import (
     ApiFailure,
     FleetError,
@@ -99,8 +102,8 @@ class Posts:
                 continue
             try:
                 self._inbox.put((ANSWERS, self._perform(command)))
-            except FleetError as error:
-                self._inbox.put((ANSWERS, error))
+            except Exception as error:  # noqa: BLE001 - faults.py says why
+                self._inbox.put((ANSWERS, as_fleet_error(error)))
 
 
 class Performer:
