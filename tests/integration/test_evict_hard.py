@@ -50,6 +50,9 @@ def test_c22_a_dead_node_asks_for_the_statement_that_it_is_fenced_and_then_is_em
     assert "fenced: true" in report.msg
     assert any("is dead" in text for text in listener.texts())
 
+    assert drain(cluster, first, fenced=True, check_mode=True).changed
+    assert OUT_OF_SERVICE not in taints(space, first)
+
     fenced = drain(cluster, first, fenced=True, wait_timeout=90.0)
 
     assert by_code(fenced) == {"done": ["fenced"]}
@@ -78,6 +81,9 @@ def test_c22_a_taint_that_a_killed_run_left_is_removed_by_the_next(
     space.annotate_node(first, **{PREFIX + "fenced": "{}"})
     found = space.node(first)["spec"].get("taints", [])
     space.patch_node(first, {"spec": {"taints": [*found, taint]}})
+
+    assert drain(cluster, first, check_mode=True).changed
+    assert OUT_OF_SERVICE in taints(space, first)
 
     report = drain(cluster, first)
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Sequence
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.base import Cluster
@@ -39,6 +40,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.world import World
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.lock import hold
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.run import Run
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.node import Node
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.report import Report
 from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.consent import (
     EVICT,
@@ -70,8 +72,8 @@ def evict(options: EvictOptions, cluster: Cluster, run: Run) -> Report:
     if refused:
         return refusal(refused, "delete" if options.disable_eviction else "evict")
     if run.check_mode:
-        # An open node is none of the refusals: whoever checks before closing it, as the role does,
-        # is warned of it in the report.
+        # An open node refuses nothing yet: whoever checks before closing it, as the role does, is
+        # warned of it in the report where the real run would refuse it (a surge).
         return _plan(options, consent, snapshot, verdicts, run)
     check_surge(options, snapshot.nodes, verdicts)
     evicting = {pod.meta.namespace for pod in (v.pod for v in verdicts if v.decision == EVICT)}
@@ -114,7 +116,16 @@ def _plan(
     machine = _machine(options, consent, snapshot, verdicts, run, max(SLOTS, len(verdicts)))
     now = Now(run.clock.monotonic(), run.clock.now())
     machine.decide(now)
-    return report(machine.state, now, planned=True)
+    planned = report(machine.state, now, planned=True)
+    fences = any(_writes_fence(node, options, run) for node in snapshot.nodes)
+    return replace(planned, changed=planned.changed or fences)
+
+
+def _writes_fence(node: Node, options: EvictOptions, run: Run) -> bool:
+    """Would the real run set this node's out-of-service taint, or lift one that is ours?"""
+    if not options.fenced:
+        return fencing.is_fenced(node, run.prefix)
+    return not fencing.has_taint(node) or (options.wait and fencing.is_fenced(node, run.prefix))
 
 
 def _machine(

@@ -44,6 +44,11 @@ def is_fenced(node: Node, prefix: str) -> bool:
     return prefix + RECORD in node.meta.annotations
 
 
+def has_taint(node: Node) -> bool:
+    """Is the node out of service already, whoever said so?"""
+    return any(taint.key == TAINT["key"] for taint in node.taints)
+
+
 def fence(node: Node, cluster: Cluster, run: Run) -> bool:
     """Sets the taint and its record; False when the taint is there already."""
     value = json.dumps({"run": run.holder, "since": format_instant(run.clock.now())})
