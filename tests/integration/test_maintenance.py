@@ -178,6 +178,8 @@ def test_the_prefix_is_configurable(space: Space, cluster: Cluster) -> None:
 
 def test_a_malformed_record_is_refused_before_any_write(space: Space, cluster: Cluster) -> None:
     n1, n2 = space.nodes(2)
+    # What a drain left on the other node would be taken away first.
+    space.annotate_node(n1, **{PREFIX + "fenced": "{}"})
     space.annotate_node(n2, **{PREFIX + "maintenance-record": "{"})
     with pytest.raises(Refused) as refusal:
         put(cluster, "absent", n1, n2)

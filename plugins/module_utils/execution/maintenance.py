@@ -81,8 +81,11 @@ def maintenance(options: MaintenanceOptions, cluster: Cluster, run: Run) -> Repo
             "state", f"{options.state!r} is not a state.", f"Use one of {', '.join(STATES)}."
         )
     fleet, nodes = choose(options.selection, cluster, ignore_not_found=options.ignore_not_found)
-    cleared = options.state == "absent" and _clear_drains(nodes, cluster, run)
     rule = Rule("maintenance", _judge(options, run), partial(_tell, cluster, run))
+    for node in nodes:
+        # A refusal comes before any write, and what a drain left is cleared before the nodes are.
+        rule.judge(node)
+    cleared = options.state == "absent" and _clear_drains(nodes, cluster, run)
     report = write_nodes(nodes, rule, cluster, run, gone=not_found(options.selection, fleet))
     return replace(report, changed=report.changed or cleared)
 
