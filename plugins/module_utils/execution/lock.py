@@ -69,6 +69,8 @@ DEFAULT_JOIN_TIMEOUT = 600
 
 # Seconds between two renewals while they fail.
 _RETRY_EVERY = 1.0
+# A renewal that finds the Lease ours with another generation confirms nothing: the next one does.
+_RENEWALS = 2
 # Locks that are freed at once.
 _SIDE_BY_SIDE = 8
 # Seconds for the renewing thread to end; a request of it may be under way.
@@ -130,10 +132,13 @@ class Locks:
             if self.run.check_mode:
                 return
             raise AssertionError(f"{node} is not one of the nodes that were locked")
-        if held.lost is None and not self._valid(held):
-            self._renew(held)
+        for _attempt in range(_RENEWALS):
+            if held.lost is None and not self._valid(held):
+                self._renew(held)
         if held.lost is not None:
             raise held.lost
+        if not self._valid(held):
+            raise Conflict(f"The lock of node {node} changes faster than it can be renewed.")
 
     def _valid(self, held: _Held) -> bool:
         """By both clocks: the monotonic one stands still while the machine sleeps."""
@@ -272,7 +277,7 @@ class Locks:
     def _look_for_winner(self, held: _Held) -> None:
         lease = self._read(held.node)
         if lease is not None and lease.holder == self.claimant.holder:
-            # Ours after all: an answer of the server was lost. The next renewal confirms it.
+            # Ours after all: an answer of the server was lost. Only a renewal confirms it.
             held.generation = lease.transitions
             return
         held.lost = LockLost(held.node.name, _holder_and_end(lease)[0])

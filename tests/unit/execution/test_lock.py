@@ -1,6 +1,9 @@
 # Copyright (c) 2026 The evenkeel.fleet authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""When the holder of a Lease is known to be gone. The rest of the lock is shown in integration."""
+"""When the holder of a Lease is known to be gone, and what no server can be made to answer.
+
+The rest of the lock is shown in integration.
+"""
 
 from __future__ import annotations
 
@@ -8,20 +11,28 @@ import os
 import socket
 import subprocess
 import sys
-from typing import Optional
+import threading
+from typing import Any, Callable, Optional
 
 import pytest
 
+from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.clock import SystemClock
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.identity import (
     ProcessId,
     holder,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.lock import (
+    hold,
     holder_is_dead,
     process_space,
 )
+from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.run import Run
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.errors import (
+    Conflict,
+    NotFound,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.lease import Lease
-from tests.unit.builders import metadata
+from tests.unit.builders import metadata, node
 
 PREFIX = "fleet.evenkeel.dev/"
 HERE = f"me@{socket.gethostname()}"
@@ -74,3 +85,50 @@ def test_a_process_of_another_machine_is_not_judged(gone: str) -> None:
 @pytest.mark.parametrize("named", ["", "somebody", f"{HERE}:", f"{HERE}:x:y", f"{HERE}:1"])
 def test_a_name_of_another_form_is_not_judged(named: str) -> None:
     assert not holder_is_dead(lease(named), PREFIX)
+
+
+class Rewritten:
+    """A cluster whose Lease names us whenever it is read, and never as we wrote it."""
+
+    def __init__(self) -> None:
+        self.made = False
+        self.renewals = 0
+
+    def allowed(self, *_args: Any, **_kwargs: Any) -> bool:
+        return True
+
+    def create(self, *_args: Any, **_kwargs: Any) -> Lease:
+        self.made = True
+        return lease("me")
+
+    def get(self, *_args: Any, **_kwargs: Any) -> Lease:
+        if not self.made:
+            raise NotFound("Lease", "fleet-node-n1")
+        return lease("me")
+
+    def patch(self, *_args: Any, **_kwargs: Any) -> Lease:
+        self.renewals += 1
+        raise Conflict("The Lease has changed meanwhile.")
+
+
+class Late(SystemClock):
+    """Stands still but for `time`, and starts no thread that would renew."""
+
+    time = 0.0
+
+    def monotonic(self) -> float:
+        return self.time
+
+    def start_thread(self, work: Callable[[], None], name: str) -> threading.Thread:
+        return super().start_thread(lambda: None, name)
+
+
+def test_c29_a_lease_that_names_us_but_was_not_renewed_lets_nothing_be_done() -> None:
+    cluster, clock = Rewritten(), Late()
+    with hold([node("n1")], cluster, Run("me", clock=clock), purpose="maintenance") as locks:  # type: ignore[arg-type]
+        locks.check("n1")
+        assert cluster.renewals == 0
+        clock.time = 100.0
+        with pytest.raises(Conflict):
+            locks.check("n1")
+        assert cluster.renewals == 2
