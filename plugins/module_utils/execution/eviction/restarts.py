@@ -77,8 +77,8 @@ def forget_left_over(nodes: Sequence[Node], cluster: Cluster, run: Run) -> bool:
     """Removes what dead runs recorded of restarts that should empty these nodes.
 
     The rollouts themselves go on: the deployment controller sees them through. Returns whether
-    there was anything. A user who may not do this leaves the records, as one who may never have
-    surged: the next surge takes them over.
+    one was removed, or in check mode would be. A user who may not do this leaves the records, as
+    one who may never have surged: the next surge takes them over.
     """
     if not all(cluster.allowed(verb, DEPLOYMENTS) for verb in ("list", "get", "patch")):
         return False
@@ -86,10 +86,11 @@ def forget_left_over(nodes: Sequence[Node], cluster: Cluster, run: Run) -> bool:
     found = [
         each.meta for each in cluster.list(DEPLOYMENTS).items if left_over(each, run.prefix, names)
     ]
-    if not run.check_mode:
-        for meta in found:
-            forget(cluster, meta.namespace, meta.name, meta.uid, run.prefix + RECORD)
-    return bool(found)
+    if run.check_mode:
+        return bool(found)
+    key = run.prefix + RECORD
+    removed = [forget(cluster, meta.namespace, meta.name, meta.uid, key) for meta in found]
+    return any(removed)
 
 
 def restarting(raw: Raw, key: str, record: str, at: str) -> Operations:
