@@ -51,7 +51,7 @@ class Settings:
     """pace: of pods without annotations. pools: none means that no node is ever added.
     heartbeat_grace: seconds until a silent node is Unknown. seed: of all that is drawn."""
 
-    pace: Pace = Pace()
+    pace: Pace = field(default_factory=Pace)
     seed: int = 0
     pools: tuple[Pool, ...] = ()
     heartbeat_grace: float = 50.0

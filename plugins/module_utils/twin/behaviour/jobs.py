@@ -162,7 +162,7 @@ def _next(found: _Found, now: float) -> Iterable[Act]:
 def _backed_off_until(found: _Found) -> float:
     if found.last_failure is None or not found.failed:
         return 0.0
-    return found.last_failure + min(_BACKOFF * 2 ** (found.failed - 1), _LONGEST)
+    return found.last_failure + min(_BACKOFF * float(2 ** min(found.failed - 1, 10)), _LONGEST)
 
 
 # --- status --------------------------------------------------------------------------------
