@@ -288,7 +288,9 @@ nodes:
       returned: always
       type: bool
 owners:
-  description: The owners of what was moved, with the replicas that were Ready beforehand, for M(evenkeel.fleet.settle).
+  description:
+    - The owners of what was moved, with the replicas that were Ready beforehand, for M(evenkeel.fleet.settle).
+    - Owners whose replicas cannot be counted, such as a Job, are left out.
   returned: when the nodes were read
   type: list
   elements: dict

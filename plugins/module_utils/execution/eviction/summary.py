@@ -24,6 +24,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.
     still_attached,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.report import Outcome, Report
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.resources import CONTROLLERS
 from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.consent import Verdict
 
 # A message names so many pods; the lists have them all.
@@ -151,12 +152,16 @@ def _node(state: DrainState, name: str, lists: Mapping[str, Sequence[Outcome]]) 
 
 
 def _owners(state: DrainState, planned: bool) -> list[dict[str, Any]]:
-    """The owners of what was moved, for whoever waits until their replicas are Ready again."""
+    """The owners of what was moved, for whoever waits until their replicas are Ready again.
+
+    Of other kinds (a Job, an operator's own) nobody can say how many replicas must come back.
+    """
     moved = {
         leaver.owner
         for leaver in state.leavers.values()
         if planned or leaver.accepted or leaver.rolled or leaver.bucket == "done"
     }
+    countable = {resource.kind for resource in CONTROLLERS}
     owners: Iterable[Any] = (state.owners[key] for key in sorted(state.owners) if key in moved)
     return [
         {
@@ -166,6 +171,7 @@ def _owners(state: DrainState, planned: bool) -> list[dict[str, Any]]:
             "ready": owner.ready,
         }
         for owner in owners
+        if owner.kind in countable
     ]
 
 

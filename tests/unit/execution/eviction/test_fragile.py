@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.objects import Owner
 from tests.unit.builders import autoscaler, controller, node, pod
 from tests.unit.execution.eviction.drained import PREFIX, Drained
 
@@ -207,3 +208,12 @@ def test_owners_are_reported_with_the_ready_replicas_of_the_beginning():
     assert drain.report().extra["owners"] == [
         {"kind": "Deployment", "namespace": "shop", "name": "web", "ready": 2}
     ]
+
+
+def test_an_owner_whose_replicas_cannot_be_counted_is_not_one_to_wait_for():
+    job = Owner("batch/v1", "Job", "import", "job")
+    drain = Drained(N1, pod("import-x", owner=job))
+    drain.acts()
+    drain.leave("import-x")
+    assert drain.outcomes() == {"done": {"import-x": "evicted"}}
+    assert drain.report().extra["owners"] == []
