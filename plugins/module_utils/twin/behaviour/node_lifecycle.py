@@ -80,8 +80,7 @@ class NodeLifecycle:
             return _of_pod(change, view)
         name = change.object["metadata"]["name"]
         if change.type == "DELETED":
-            since = change.object["metadata"].get("deletionTimestamp") or ""
-            return (Key(ORPHANS, since, name),)
+            return (Key(ORPHANS, "", name),)
         found = [Key(NODES, "", name)]
         if change.before is not None and ready(change.before) and not ready(change.object):
             found.append(Key(MARKING, "", name))
@@ -124,7 +123,7 @@ def _of_pod(change: Change, view: View) -> Iterable[Key]:
         return ()
     node = view.get(Key(NODES, "", name))
     if node is None:
-        return (Key(ORPHANS, text_of(created_at(pod)), name),)
+        return (Key(ORPHANS, "", name),)
     if not _evicting(node):
         return ()
     placed = change.before is None or not node_of(change.before)
@@ -284,13 +283,13 @@ def _collected(node: Object, view: View, now: float) -> Iterable[Act]:
 
 
 def _orphans(key: Key, view: View, now: float) -> Iterable[Act]:
-    """key.namespace: when the node was deleted, which nothing else tells any more."""
+    """Nothing tells any more when the node went. The first look comes at any moment and asks for
+    one at a round after the quarantine; so a look at a round is the one that was asked for."""
     pods = list(view.pods_on(key.name))
     if not pods:
         return ()
-    since = seconds_of(key.namespace) if key.namespace else now
-    if now < since + _QUARANTINE:
-        return (Later(_next_round(since + _QUARANTINE)),)
+    if not _round(now):
+        return (Later(_next_round(now + _QUARANTINE)),)
     return [act for pod in pods for act in _forced(pod, now, orphan=True)]
 
 

@@ -43,6 +43,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.raw 
     PODS,
     Raw,
     condition,
+    created_at,
     labels_of,
     leaving,
     ready,
@@ -54,6 +55,8 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.raw 
 POOL_LABEL = "karpenter.sh/nodepool"
 TYPE_LABEL = "node.kubernetes.io/instance-type"
 _LONGEST_SERIES = 20
+# Seconds that a new node is left to the scheduler before another is made for the same pods.
+_SETTLING = 10.0
 _QUEUE = Key("scaler", "", "")
 
 
@@ -101,11 +104,14 @@ class Scaler:
         for pool in self.pools:
             due = {uid_of(pod): self._due(pod, pool) for pod in waiting}
             ripe = [pod for pod in waiting if due[uid_of(pod)] <= now]
-            ripe = _left_over(ripe, _joining(pool, view), self.room, view)
-            made, taken = _packed(ripe, pool, _room_for(pool, view), now)
+            lacking = _left_over(ripe, _joining(pool, view, now), self.room, view)
+            made, taken = _packed(lacking, pool, _room_for(pool, view), now)
             acts.extend(Create(NODES, node) for node in made)
             waiting = [pod for pod in waiting if uid_of(pod) not in taken]
             later = [due[uid_of(pod)] for pod in waiting if due[uid_of(pod)] > now]
+            if len(lacking) < len(ripe):
+                # Should the scheduler not put them where they fit, they get other nodes then.
+                later.append(now + _SETTLING)
             acts.extend([Later(min(later))] if later else [])
         return acts
 
@@ -143,9 +149,13 @@ def _room_for(pool: Pool, view: View) -> int:
     return 10**6 if pool.limit is None else max(0, pool.limit - len(_of_pool(pool, view)))
 
 
-def _joining(pool: Pool, view: View) -> list[Object]:
-    """Nodes that have come but are not Ready: what was made for the pods that still wait."""
-    return [node for node in _of_pool(pool, view) if not ready(node)]
+def _joining(pool: Pool, view: View, now: float) -> list[Object]:
+    """Nodes that have just come: what was made for the pods that still wait."""
+    return [
+        node
+        for node in _of_pool(pool, view)
+        if not ready(node) or created_at(node) + _SETTLING > now
+    ]
 
 
 def _left_over(
