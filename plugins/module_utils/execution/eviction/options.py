@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Mapping, Optional
 
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.errors import InvalidOption
 from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.consent import (
     Consent,
     parse_pod_selector,
@@ -51,7 +52,16 @@ class EvictOptions:
     ignore_not_found: bool = False
 
     def consent(self, prefix: str) -> Consent:
-        """What policy/consent judges by. Raises InvalidOption for a selector it cannot read."""
+        """What policy/consent judges by. Raises InvalidOption for a selector it cannot read.
+
+        A negative max_parallel would let nothing leave, and wait for it until wait_timeout.
+        """
+        if self.max_parallel < 0:
+            raise InvalidOption(
+                "max_parallel",
+                f"{self.max_parallel} is negative.",
+                "Set a count of pods, or 0 for as many as their budgets allow.",
+            )
         return Consent(
             delete_emptydir_data=self.delete_emptydir_data,
             ignore_daemonsets=self.ignore_daemonsets,
