@@ -38,21 +38,21 @@ class ResourceRule:
 
     def __init__(self, nodes: NodeTable, journal: list[int]) -> None:
         self._allocatable = [node.allocatable for node in nodes.nodes]
-        self._used: list[dict[str, int]] = [{} for _unused in nodes.nodes]
+        self._free = [dict(allocatable) for allocatable in self._allocatable]
         self._masks = LocalMasks(len(nodes), journal, self._has_room)
 
     def add(self, pod: PodClass, node: int, amount: int) -> None:
-        used = self._used[node]
-        used[PODS] = used.get(PODS, 0) + amount
+        free = self._free[node]
+        free[PODS] = free.get(PODS, 0) - amount
         for name, request in pod.spec.requests:
-            used[name] = used.get(name, 0) + amount * request
+            free[name] = free.get(name, 0) - amount * request
 
     def passing(self, pod: PodClass) -> int:
         return self._masks.mask(pod.spec.requests)
 
     def free(self, node: int, name: str) -> int:
         """May be negative: what is placed is not always what fits."""
-        return self._allocatable[node].get(name, 0) - self._used[node].get(name, 0)
+        return self._free[node].get(name, 0)
 
     def failing(self, pod: PodClass, node: int) -> Iterator[Failing]:
         for name, request in ((PODS, 1), *pod.spec.requests):
@@ -67,13 +67,10 @@ class ResourceRule:
                 yield Failing(verdict.RESOURCES, detail, ((name, request - free),))
 
     def _has_room(self, requests: _Requests, node: int) -> bool:
-        used, allocatable = self._used[node], self._allocatable[node]
-        if used.get(PODS, 0) >= allocatable.get(PODS, 0):
+        free = self._free[node].get
+        if free(PODS, 0) < 1:
             return False
-        for name, request in requests:
-            if request > allocatable.get(name, 0) - used.get(name, 0):
-                return False
-        return True
+        return all(request <= free(name, 0) for name, request in requests)
 
 
 class PortRule:
