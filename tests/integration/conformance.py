@@ -8,8 +8,11 @@ server; what came back is compared answer by answer, field by field.
 
 from __future__ import annotations
 
+import copy
 import json
 import re
+import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Optional
@@ -18,6 +21,7 @@ from urllib.parse import urlencode
 from tests.control_plane.api import Answer, Api, Document
 
 NODES = "/api/v1/nodes"
+TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
 
 # Fields that the API server does not fill here: what controllers of the real control plane write at
 # a moment of their own, and the account that an admission plugin gives to pods, which the control
@@ -62,6 +66,9 @@ class Side:
     namespace: str
     node: str
     user: str = ""
+    # What controllers of the real side have made of objects; the twin has no controllers here.
+    settled: list[Document] = field(default_factory=list)
+    real: bool = True
     said: list[Said] = field(default_factory=list)
     _uids: dict[str, str] = field(default_factory=dict)
 
@@ -119,11 +126,61 @@ class Side:
         reason = answer.body.get("reason")
         self.said.append(Said(f"{method} {target}", answer.status, {"reason": reason}))
 
+    def note(self, what: str, body: Document) -> None:
+        """Compares a part of an answer."""
+        self.said.append(Said(what, 200, self._plain(body, "")))
+
     # Requests that only prepare
 
     def quietly(self, method: str, path: str, body: object = None) -> Document:
         answer = self.api.request(method, path, body)
         assert answer.status < 400, (method, path, answer)
+        return answer.body
+
+    def settle(self, path: str, done: Callable[[Document], bool]) -> None:
+        """On the real side waits until controllers have given the object a status that is `done`;
+        the twin's object gets the same status."""
+        if self.real:
+            deadline = time.monotonic() + 20
+            while not done(self.quietly("GET", path)):
+                assert time.monotonic() < deadline, path
+                time.sleep(0.05)
+            self.settled.append(self.quietly("GET", path)["status"])
+        else:
+            found = self.quietly("GET", path)
+            self.quietly("PUT", f"{path}/status", {**found, "status": self.settled.pop(0)})
+
+    def watch(self, path: str, version: str, **query: str) -> None:
+        """Compares the events of a watch that lasts a second. Bookmarks come when they come."""
+        options = {"watch": "true", "resourceVersion": version, "timeoutSeconds": "1", **query}
+        answer = self.api.request("GET", f"{path}?{urlencode(options)}")
+        text = answer.body.get("text")
+        events = [answer.body] if text is None else [json.loads(line) for line in text.splitlines()]
+        kept = [event for event in events if event.get("type") != "BOOKMARK"]
+        body = self._plain(kept, "")
+        self.said.append(Said(f"WATCH {path}?{urlencode(options)}", answer.status, body))
+
+    def table(self, path: str, **query: str) -> Document:
+        """What kubectl get asks for. Ages are not compared, as the objects are not as old, and of
+        the columns of -o wide only those of pods and nodes."""
+        api = copy.copy(self.api)
+        api._headers = {**self.api._headers, "Accept": TABLE}
+        api._local = threading.local()
+        target = f"{path}?{urlencode(query)}" if query else path
+        answer = api.request("GET", target)
+        columns = answer.body.get("columnDefinitions") or []
+        wide = path.rstrip("/").endswith(("pods", "nodes"))
+        kept = [number for number, one in enumerate(columns) if wide or not one["priority"]]
+        for row in answer.body.get("rows") or ():
+            for number, one in enumerate(columns):
+                if one["name"] in ("Age", "Last Seen"):
+                    row["cells"][number] = "<age>"
+            row["cells"] = [row["cells"][number] for number in kept]
+        if columns:
+            for one in columns:
+                del one["description"]
+            answer.body["columnDefinitions"] = [columns[number] for number in kept]
+        self.said.append(Said(f"TABLE {target}", *self.comparable(answer)))
         return answer.body
 
     # Making answers comparable

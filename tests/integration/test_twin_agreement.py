@@ -16,11 +16,14 @@ import pytest
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.rbac import User
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.twin import Settings, Twin
-from tests.control_plane.api import Api
+from tests.control_plane.api import Api, Document
 from tests.control_plane.space import Space
 
+from . import conformance_evictions, conformance_kinds
 from .conformance import NODES, Script, Side, differences
 from .conformance_scripts import SCRIPTS
+
+ALL_SCRIPTS = (*SCRIPTS, *conformance_evictions.SCRIPTS, *conformance_kinds.SCRIPTS)
 
 NOBODY = "roles-of-nobody.yml"
 
@@ -53,13 +56,14 @@ def sides(space: Space, twin: Twin, tmp_path: Path) -> tuple[Side, Side]:
     other.create("/api/v1/namespaces", {"metadata": {"name": space.namespace}})
     groups = ("observed", "system:authenticated")
     unknown = Api(twin.url, twin.add_user(User(user, groups)), None)
+    settled: list[Document] = []
     return (
-        Side(space.api, limited, space.namespace, node, user),
-        Side(other, unknown, space.namespace, node, user),
+        Side(space.api, limited, space.namespace, node, user, settled),
+        Side(other, unknown, space.namespace, node, user, settled, real=False),
     )
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.__name__)
+@pytest.mark.parametrize("script", ALL_SCRIPTS, ids=lambda script: script.__name__)
 def test_a_dialogue_goes_the_same_way(sides: tuple[Side, Side], script: Script) -> None:
     real, twin = sides
     script(real)

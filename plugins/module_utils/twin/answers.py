@@ -87,6 +87,9 @@ def conflict(kind: Kind, name: str, why: str) -> Refusal:
     return Refusal(status(409, "Conflict", message, _about(kind, name)))
 
 
+OTHER_NAMESPACE = (
+    "the namespace of the provided object does not match the namespace sent on the request"
+)
 MODIFIED = (
     "the object has been modified; please apply your changes to the latest version and try again"
 )
@@ -122,6 +125,15 @@ def other_name(given: str, name: str) -> str:
 def versioned_creation() -> Refusal:
     """The real server takes this for a failure of its own."""
     return Refusal(status(500, "", "resourceVersion should not be set on objects to be created"))
+
+
+def no_version(text: str) -> Refusal:
+    """The real server takes this, too, for a failure of its own."""
+    message = (
+        f'resourceVersion: Invalid value: "{text}": strconv.ParseUint: parsing "{text}": invalid'
+        " syntax"
+    )
+    return Refusal(status(500, "", message))
 
 
 def unversioned(kind: Kind, name: str) -> Refusal:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from random import Random
-from typing import Any, Callable, Mapping
+from typing import Any, Callable, Mapping, Sequence
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin import (
     answers,
@@ -128,7 +128,8 @@ class Api:
         if target.subresource == "scale":
             return answered(scale_of(found))
         if request.wants_table:
-            return answered(tables.table(target.kind, [found], {}, self._now()))
+            version = {"resourceVersion": found["metadata"]["resourceVersion"]}
+            return answered(self._table(request, target, [found], version))
         return answered(found)
 
     def _list(self, request: Request, target: Route) -> Response:
@@ -145,15 +146,25 @@ class Api:
                     selected=_selects(request),
                 )
         if request.wants_table:
-            return answered(tables.table(kind, page.items, page.metadata, self._now()))
+            return answered(self._table(request, target, page.items, page.metadata))
         return answered(
             {
                 "kind": f"{kind.name}List",
                 "apiVersion": kind.api_version,
-                "metadata": dict(page.metadata),
+                "metadata": {**({"continue": ""} if kind.custom else {}), **page.metadata},
                 "items": [_item(kind, raw) for raw in page.items],
             }
         )
+
+    def _table(
+        self,
+        request: Request,
+        target: Route,
+        items: Sequence[Object],
+        metadata: Mapping[str, Any],
+    ) -> Mapping[str, Any]:
+        include = request.query.get("includeObject") or tables.METADATA
+        return tables.table(target.kind, items, metadata, self._now(), include)
 
     def _selected(self, request: Request, target: Route) -> list[Object]:
         matches = _matcher(request, target)
@@ -163,12 +174,8 @@ class Api:
         return sorted(found, key=_order)
 
     def _watch(self, request: Request, target: Route, on_event: OnEvent) -> Response:
-        now = self._now
-
         def render(raw: Object) -> Mapping[str, Any]:
-            if request.wants_table:
-                return tables.table(target.kind, [raw], {}, now())
-            return raw
+            return self._table(request, target, [raw], {}) if request.wants_table else raw
 
         watch = Watch(
             self.store,
@@ -199,7 +206,11 @@ class Api:
 
     def _evict(self, request: Request, target: Route) -> Response:
         body = request.document()
-        given = body.get("deleteOptions") or {}
+        metadata, given = body.get("metadata") or {}, body.get("deleteOptions") or {}
+        if metadata.get("name") not in (None, target.name):
+            raise answers.bad_request("name in URL does not match name in Eviction object")
+        if metadata.get("namespace") not in (None, target.namespace):
+            raise answers.bad_request(answers.OTHER_NAMESPACE)
         options = _delete_options(given)
         if request.dry_run and not options.dry_run:
             options = replace(options, dry_run=True)

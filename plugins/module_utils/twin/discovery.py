@@ -32,10 +32,14 @@ _REVIEWS = {
 # What a subresource takes when it is no object of its kind.
 _OTHER_KINDS = {
     "eviction": ("policy", "v1", "Eviction"),
-    "binding": ("", "v1", "Binding"),
+    "binding": ("", "", "Binding"),
     "scale": ("autoscaling", "v1", "Scale"),
 }
-_SUBRESOURCE_VERBS = {"eviction": ("create",), "binding": ("create",)}
+_SUBRESOURCE_VERBS = {
+    "eviction": ("create",),
+    "binding": ("create",),
+    "finalize": ("update",),
+}
 
 
 def discover(path: str, kinds: Kinds) -> Optional[dict[str, Any]]:
@@ -86,16 +90,20 @@ def _resources(group: str, version: str, kinds: Kinds) -> dict[str, Any]:
     if group in _REVIEWS:
         name, plural = _REVIEWS[group]
         found.append(_resource(plural, name.lower(), False, name, ("create",)))
+    # The core group's list is older than this field.
+    head = {"kind": "APIResourceList", **({"apiVersion": "v1"} if group else {})}
     return {
-        "kind": "APIResourceList",
-        "apiVersion": "v1",
+        **head,
         "groupVersion": f"{group}/{version}" if group else version,
         "resources": found,
     }
 
 
 def _with_subresources(kind: Kind) -> Iterator[dict[str, Any]]:
-    main = _resource(kind.plural, kind.singular, kind.namespaced, kind.name, VERBS)
+    whole = kind.resource == "namespaces"
+    # Namespaces are not deleted all at once.
+    verbs = tuple(verb for verb in VERBS if not (whole and verb == "deletecollection"))
+    main = _resource(kind.plural, kind.singular, kind.namespaced, kind.name, verbs)
     if kind.short_names:
         main["shortNames"] = list(kind.short_names)
     yield main
@@ -103,7 +111,7 @@ def _with_subresources(kind: Kind) -> Iterator[dict[str, Any]]:
         verbs = _SUBRESOURCE_VERBS.get(name, ("get", "patch", "update"))
         group, version, other = _OTHER_KINDS.get(name, ("", "", kind.name))
         entry = _resource(f"{kind.plural}/{name}", "", kind.namespaced, other, verbs)
-        if name in _OTHER_KINDS:
+        if group:
             entry.update({"group": group, "version": version})
         yield entry
 

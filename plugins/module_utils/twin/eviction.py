@@ -8,7 +8,7 @@ budget's status before the pod is deleted, so that two at once cannot both pass.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Callable, Mapping, Optional
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.budget import (
@@ -28,12 +28,19 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.kinds import K
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.lifecycle import (
     DeleteOptions,
     Lifecycle,
+    meets_preconditions,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.store import Store
 
 _BUDGETS = "poddisruptionbudgets.policy"
 # Seconds that the API asks a client to wait for a budget that was not worked out yet.
 _STALE_SECONDS = 10
+# What a full or a negative budget is refused with: the message's end, and the cause's.
+_NEGATIVE = ("pdb disruptions allowed is negative", "pdb disruptions allowed is negative")
+_TOO_MANY = (
+    "DisruptedPods map too big - too many evictions not confirmed by PDB controller",
+    "too many pending evictions not confirmed by PDB controller",
+)
 
 
 @dataclass(frozen=True)
@@ -53,9 +60,36 @@ class Evictions:
             pod = parse_pod(raw)
             if not _is_unguarded(pod):
                 self._pass_budget(pod, options)
+            if not options.dry_run:
+                options = self._announced(key, options)
             # Only here is the UID looked at, by the real one too: an eviction of another pod of
             # the same name is refused, and has been charged to the budget.
             self.lifecycle.delete(self.pods, key, options)
+
+    def _announced(self, key: Key, options: DeleteOptions) -> DeleteOptions:
+        """The pod's condition says who ends it, unless the deletion is going to be refused. Returns
+        the options for the pod as it is then."""
+        found = self.store.get(key)
+        if found is None or not meets_preconditions(found, options):
+            return options
+        condition = {
+            "type": "DisruptionTarget",
+            "status": "True",
+            "reason": "EvictionByEvictionAPI",
+            "message": "Eviction API: evicting",
+            "lastProbeTime": None,
+            "lastTransitionTime": format_instant(instant(self.now())),
+        }
+        status = dict(found.get("status") or {})
+        conditions = list(status.get("conditions") or ())
+        others = [one for one in conditions if one.get("type") != condition["type"]]
+        if len(others) < len(conditions):
+            return options
+        status["conditions"] = [*others, condition]
+        stored = self.store.put("pods", {**found, "status": status})
+        if not options.resource_version:
+            return options
+        return replace(options, resource_version=stored["metadata"]["resourceVersion"])
 
     def _pass_budget(self, pod: Pod, options: DeleteOptions) -> None:
         found = [
@@ -115,11 +149,9 @@ def _check(budget: Budget) -> None:
         text = f"The disruption budget {name} is still being processed by the server."
         raise _refusal(429, "TooManyRequests", text, _STALE_SECONDS)
     if budget.disruptions_allowed < 0:
-        text = "pdb disruptions allowed is negative"
-        raise _refusal(403, "Forbidden", text, None, f'poddisruptionbudgets.policy "{name}"')
+        raise _forbidden(name, *_NEGATIVE)
     if len(budget.disrupted_pods) > MAX_DISRUPTED_PODS:
-        text = "DisruptedPods map too big - too many evictions not confirmed by PDB controller"
-        raise _refusal(403, "Forbidden", text, None, f'poddisruptionbudgets.policy "{name}"')
+        raise _forbidden(name, *_TOO_MANY)
     if budget.disruptions_allowed == 0:
         raise _refusal(429, "TooManyRequests", _exhausted(budget), None)
 
@@ -131,18 +163,30 @@ def _exhausted(budget: Budget) -> str:
             f"The disruption budget {name} does not allow evicting pods currently because it failed"
             f" sync: {budget.sync_failure}"
         )
-    return (
-        f"The disruption budget {name} needs {budget.desired_healthy} healthy pods and has"
-        f" {budget.current_healthy} currently"
-    )
+    if budget.current_healthy <= budget.desired_healthy:
+        return (
+            f"The disruption budget {name} needs {budget.desired_healthy} healthy pods and has"
+            f" {budget.current_healthy} currently"
+        )
+    # An eviction took the last one a moment ago, and the controller has not counted since.
+    return f"The disruption budget {name} does not allow evicting pods currently"
 
 
-def _refusal(
-    code: int, reason: str, text: str, retry_after: Optional[int], subject: str = ""
-) -> answers.Refusal:
+def _forbidden(name: str, why: str, cause: str) -> answers.Refusal:
+    subject = f'poddisruptionbudget.policy "{name}"'
+    text = f"The disruption budget {name} does not allow evicting pods currently: {cause}"
+    details = {
+        "name": name,
+        "group": "policy",
+        "kind": "poddisruptionbudget",
+        "causes": [{"reason": "DisruptionBudget", "message": text}],
+    }
+    message = f"{subject} is forbidden: {why}"
+    return answers.Refusal(answers.status(403, "Forbidden", message, details))
+
+
+def _refusal(code: int, reason: str, text: str, retry_after: Optional[int]) -> answers.Refusal:
     message = "Cannot evict pod as it would violate the pod's disruption budget."
-    if subject:
-        message = f"{subject} is forbidden: {text}"
     details: dict[str, Any] = {"causes": [{"reason": "DisruptionBudget", "message": text}]}
     headers: tuple[tuple[str, str], ...] = ()
     if retry_after is not None:

@@ -61,7 +61,7 @@ _SCALED = ("scale", "status")
 
 _BUILT_IN = (
     Kind("Node", "", "v1", "nodes", False, _STATUS, ("no",)),
-    Kind("Namespace", "", "v1", "namespaces", False, _STATUS, ("ns",)),
+    Kind("Namespace", "", "v1", "namespaces", False, ("finalize", "status"), ("ns",)),
     Kind("Pod", "", "v1", "pods", True, ("binding", "eviction", "status"), ("po",), True),
     Kind("PersistentVolume", "", "v1", "persistentvolumes", False, _STATUS, ("pv",)),
     Kind("PersistentVolumeClaim", "", "v1", "persistentvolumeclaims", True, _STATUS, ("pvc",)),
@@ -110,7 +110,7 @@ _BUILT_IN = (
     Kind("Event", "events.k8s.io", "v1", "events", True, (), ("ev",)),
     Kind("StorageClass", "storage.k8s.io", "v1", "storageclasses", False, (), ("sc",)),
     Kind("VolumeAttachment", "storage.k8s.io", "v1", "volumeattachments", False, _STATUS),
-    Kind("CSINode", "storage.k8s.io", "v1", "csinodes", False),
+    Kind("CSINode", "storage.k8s.io", "v1", "csinodes", False, _STATUS),
     Kind("CSIDriver", "storage.k8s.io", "v1", "csidrivers", False),
     Kind("PriorityClass", "scheduling.k8s.io", "v1", "priorityclasses", False, (), ("pc",)),
     Kind(

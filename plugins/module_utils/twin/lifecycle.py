@@ -112,10 +112,7 @@ class Lifecycle:
         if not kind.namespaced:
             return
         if given.get("namespace") not in (None, "", namespace):
-            raise answers.bad_request(
-                "the namespace of the provided object does not match the namespace sent on the"
-                " request"
-            )
+            raise answers.bad_request(answers.OTHER_NAMESPACE)
         found = self._store.get(Key("namespaces", "", namespace))
         if found is None:
             raise answers.not_found(self._kinds.named("namespaces"), namespace)
@@ -191,6 +188,9 @@ class Lifecycle:
             if options.dry_run:
                 return marked, _may_go(marked)
             if _may_go(marked):
+                if kind.resource == "pods" and marked != found:
+                    # Watchers see a pod's last second, too.
+                    marked = dict(self._put(kind, marked))
                 return self._remove(kind, key, marked), True
             return (self._put(kind, marked) if marked != found else found), False
 
@@ -233,10 +233,12 @@ class Lifecycle:
         return stored
 
     def _remove(self, kind: Kind, key: Key, last: Mapping[str, Any]) -> Object:
-        gone = self._store.remove(key, last)
+        """Returns it as the client that removed it sees it last."""
+        gone = self._store.remove(key)
         if kind.resource == DEFINITIONS:
             self._kinds.remove(last)
-        return gone or last
+        version = (gone or last)["metadata"]["resourceVersion"]
+        return {**last, "metadata": {**last["metadata"], "resourceVersion": version}}
 
 
 def _check_identity(kind: Kind, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
@@ -292,6 +294,14 @@ def _may_go(raw: Mapping[str, Any]) -> bool:
         and not metadata.get("deletionGracePeriodSeconds")
         and not metadata.get("finalizers")
         and not (raw.get("spec") or {}).get("finalizers")
+    )
+
+
+def meets_preconditions(found: Object, options: DeleteOptions) -> bool:
+    metadata = found["metadata"]
+    return options.uid in ("", metadata["uid"]) and options.resource_version in (
+        "",
+        metadata["resourceVersion"],
     )
 
 

@@ -63,15 +63,11 @@ def route(request: Request, kinds: Kinds) -> Route:
     known = kind is not None and len(rest) <= 3
     if kind is None or not known or (namespace and not kind.namespaced):
         raise answers.no_such_path()
-    if subresource and subresource not in (*kind.subresources, *_extra(kind)):
+    if subresource and subresource not in kind.subresources:
         raise answers.no_such_path()
     if kind.namespaced and name and not namespace:
         raise answers.no_such_path()
     return Route(kind, _verb(request, name), namespace, name, subresource)
-
-
-def _extra(kind: Kind) -> tuple[str, ...]:
-    return ("finalize",) if kind.resource == "namespaces" else ()
 
 
 def _version(path: str) -> tuple[str, str, list[str]]:
@@ -86,9 +82,9 @@ def _version(path: str) -> tuple[str, str, list[str]]:
 
 def _verb(request: Request, name: str) -> str:
     if request.method == "GET":
-        if request.wants_watch:
-            return "watch"
-        return "get" if name else "list"
+        if name:
+            return "get"
+        return "watch" if request.wants_watch else "list"
     if request.method == "DELETE":
         return "delete" if name else "deletecollection"
     verbs = {"POST": "create", "PUT": "update", "PATCH": "patch"}

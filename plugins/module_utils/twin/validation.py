@@ -49,6 +49,8 @@ def check_new(kind: Kind, raw: Raw) -> None:
     causes = [*_metadata(raw), *_replicas(raw)]
     if kind.resource == "events":
         causes += _event(raw)
+    if kind.resource == "poddisruptionbudgets.policy":
+        causes += _budget(raw)
     _refuse(kind, raw, causes)
 
 
@@ -122,6 +124,12 @@ def _new_finalizers(old: Object, new: Raw) -> Iterator[Cause]:
 
 
 # --- fields of some kinds ------------------------------------------------------------------
+
+
+def _budget(raw: Raw) -> Iterator[Cause]:
+    spec = raw.get("spec") or {}
+    if spec.get("minAvailable") is not None and spec.get("maxUnavailable") is not None:
+        yield _invalid("spec", spec, "minAvailable and maxUnavailable cannot be both set")
 
 
 def _event(raw: Raw) -> Iterator[Cause]:

@@ -58,14 +58,24 @@ class Watch:
         self._stop: Callable[[], None] = lambda: None
 
     def begin(self, version: str) -> None:
-        """From the present state ("" or "0"), or from a revision. Raises Refusal (400, 410)."""
+        """From the present state ("" or "0"), or from a revision. Raises Refusal (500) for
+        a revision that is none; one that is forgotten ends the watch with an ERROR event of 410."""
         with self._store.lock:
             if version in ("", "0"):
                 for raw in self._store.objects(self._resource, self._namespace):
                     if self._matches(raw):
                         self._send(ADDED, raw)
             else:
-                for write in self._past(version):
+                try:
+                    past = self._past(version)
+                except answers.Refusal as refusal:
+                    if refusal.code != 410:
+                        raise
+                    # The real server says so in the stream.
+                    self._lines.put(encoded({"type": "ERROR", "object": refusal.body}))
+                    self._lines.put(None)
+                    return
+                for write in past:
                     self._hear(write)
             self._stop = self._store.listen(self._hear)
 
@@ -90,7 +100,7 @@ class Watch:
 
     def _past(self, version: str) -> list[Write]:
         if not version.isdigit():
-            raise answers.bad_request(f'Invalid value: "{version}": must be a number')
+            raise answers.no_version(version)
         found = self._store.since(int(version), self._resource)
         if found is None:
             raise answers.expired(f"too old resource version: {version} ({self._store.revision})")
@@ -103,7 +113,12 @@ class Watch:
         if self._namespace and change.object["metadata"].get("namespace") != self._namespace:
             return
         kind = self._seen_as(change)
-        if kind:
+        if kind == DELETED and change.before is not None:
+            # As it was when the client saw it last, whatever has become of it.
+            version = change.object["metadata"]["resourceVersion"]
+            metadata = {**change.before["metadata"], "resourceVersion": version}
+            self._send(kind, {**change.before, "metadata": metadata})
+        elif kind:
             self._send(kind, change.object)
 
     def _seen_as(self, change: Change) -> str:

@@ -122,8 +122,9 @@ def test_a_watch_of_a_past_that_is_forgotten_is_gone(how):
         version = str(int(version) - 1)
     else:
         client.make("b", "c", "d", "e")
-    answer = client.watch(f"resourceVersion={version}")
-    assert answer.status == 410
+    (event,) = (json.loads(line) for line in client.watch(f"resourceVersion={version}").stream)
+    assert (event["type"], event["object"]["code"]) == ("ERROR", 410)
+    assert event["object"]["reason"] == "Expired"
 
 
 def test_a_write_that_changes_nothing_is_none(client):
