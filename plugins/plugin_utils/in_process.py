@@ -13,7 +13,7 @@ import hashlib
 import os
 import sys
 from importlib.util import find_spec
-from typing import Any, Optional
+from typing import Any, Iterator, Mapping, Optional
 
 from ansible import constants as C
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
@@ -27,6 +27,9 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.interrupt
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.run import Progress
 from ansible_collections.evenkeel.fleet.plugins.module_utils.interface import render
+from ansible_collections.evenkeel.fleet.plugins.module_utils.interface.argspec import (
+    Specification,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.interface.entrypoint import (
     STARTERS,
     Module,
@@ -81,11 +84,7 @@ class InProcessAction(ActionBase):
             plain(self._task.args)
         )
         params = validation.validated_parameters
-        secrets = {
-            params[name]
-            for name, option in self.module.specification.items()
-            if option.get("no_log") and params.get(name)
-        }
+        secrets = set(_secrets(self.module.specification, params))
         if validation.error_messages:
             result = failure(validation.errors.msg, "invalid_option")
             return dict(remove_values({**result, "duration": 0}, secrets))
@@ -119,6 +118,16 @@ class InProcessAction(ActionBase):
                 self._task.environment = self._task.environment[:-1]
             if not wrap_async:
                 self._remove_tmp_path(self._connection._shell.tmpdir)
+
+
+def _secrets(specification: Specification, params: Mapping[str, Any]) -> Iterator[str]:
+    """The values of no_log options, those within other options too (proxy_headers)."""
+    for name, option in specification.items():
+        value = params.get(name)
+        if value and option.get("no_log"):
+            yield str(value)
+        elif isinstance(value, Mapping) and "options" in option:
+            yield from _secrets(option["options"], value)
 
 
 def _is_first_to_tell(line: str) -> bool:

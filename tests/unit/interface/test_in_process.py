@@ -14,6 +14,7 @@ import pytest
 pytest.importorskip("ansible", reason="what faces Ansible needs ansible-core")
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.run import Progress
+from ansible_collections.evenkeel.fleet.plugins.module_utils.interface.argspec import AUTH
 from ansible_collections.evenkeel.fleet.plugins.plugin_utils import in_process
 from ansible_collections.evenkeel.fleet.plugins.plugin_utils.in_process import InProcessAction
 
@@ -87,6 +88,16 @@ def test_without_the_library_here_the_module_looks_for_it_elsewhere(
 ) -> None:
     monkeypatch.setitem(sys.modules, "kubernetes", None)
     assert action()._runs_here({}) is False
+
+
+def test_secrets_are_those_of_options_within_options_too() -> None:
+    params = {
+        "api_key": "k1",
+        "password": None,
+        "context": "prod",
+        "proxy_headers": {"basic_auth": "u:p", "proxy_basic_auth": "", "user_agent": "me"},
+    }
+    assert set(in_process._secrets(AUTH, params)) == {"k1", "u:p"}
 
 
 def test_the_cluster_is_named_once_in_a_run_and_what_happens_each_time(
