@@ -40,7 +40,7 @@ from .scheduler_worlds import ENDING, FINISHED, random_world
 Document = dict[str, Any]
 
 SEED = int(os.environ.get("EVENKEEL_SEED") or random.randrange(10**6))
-WORLDS = int(os.environ.get("EVENKEEL_SCHEDULER_WORLDS") or 5)
+WORLDS = int(os.environ.get("EVENKEEL_SCHEDULER_WORLDS") or 4)
 NODES, RUNNING, CANDIDATES, BOUND = 12, 24, 24, 6
 RETRIES, SETTLE_SECONDS = 3, 0.5
 

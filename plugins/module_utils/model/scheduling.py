@@ -9,8 +9,9 @@ ten thousand. Equal specs are equal values, so that pods can be grouped.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Iterable, Mapping, Optional, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property, lru_cache
+from typing import Any, Iterable, Mapping, NamedTuple, Optional, Sequence
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.node import Taint
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.node_terms import (
@@ -139,6 +140,14 @@ class SchedulingSpec:
     ephemeral_claims: tuple[str, ...] = ()
     unmodelled: tuple[str, ...] = ()
 
+    def __hash__(self) -> int:
+        """Worked out once: it goes deep, and every placed pod is looked up by it."""
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(tuple(getattr(self, field.name) for field in fields(self)))
+
 
 def parse_scheduling(raw_pod: Mapping[str, Any], node_name: str = "") -> SchedulingSpec:
     """Returns the scheduling spec of a raw v1 Pod.
@@ -147,27 +156,88 @@ def parse_scheduling(raw_pod: Mapping[str, Any], node_name: str = "") -> Schedul
     `node_name` where the template of its controller names a node.
     Raises ValueError for a request that is not a quantity.
     """
+    return _built(_read(raw_pod, node_name))
+
+
+class SchedulingParser:
+    """Parses many pods: those that ask for the same share one spec, made once."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, SchedulingSpec] = {}
+
+    def parse(self, raw_pod: Mapping[str, Any], node_name: str = "") -> SchedulingSpec:
+        """As parse_scheduling. Pods of one controller have their fields in one order."""
+        read = _read(raw_pod, node_name)
+        key = repr(read)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = _built(read)
+        return found
+
+
+class _Read(NamedTuple):
+    """All of a raw pod that its spec is made of; `wishes` is raw, the rest is cheap to parse."""
+
+    namespace: str
+    labels: Mapping[str, str]
+    node_name: str
+    requests: tuple[tuple[str, int], ...]
+    host_ports: tuple[HostPort, ...]
+    claims: tuple[str, ...]
+    ephemeral_claims: tuple[str, ...]
+    unmodelled: list[str]
+    wishes: Mapping[str, Any]
+
+
+_WISHES = (
+    "schedulingGates", "tolerations", "nodeSelector", "affinity", "topologySpreadConstraints"
+)  # fmt: skip
+
+
+def _read(raw_pod: Mapping[str, Any], node_name: str) -> _Read:
     meta, spec = raw_pod.get("metadata") or {}, raw_pod.get("spec") or {}
-    labels: Mapping[str, str] = meta.get("labels") or {}
-    namespace = meta.get("namespace") or "default"
-    affinity = spec.get("affinity") or {}
-    problems = _Problems(_unmodelled(spec))
     claims, ephemeral = _claims(meta.get("name", ""), spec.get("volumes") or ())
-    return SchedulingSpec(
-        namespace=namespace,
-        labels=_pairs(labels),
+    return _Read(
+        namespace=meta.get("namespace") or "default",
+        labels=meta.get("labels") or {},
         node_name=node_name,
-        gates=tuple(gate.get("name", "") for gate in spec.get("schedulingGates") or ()),
-        tolerations=tuple(_toleration(one) for one in spec.get("tolerations") or ()),
-        node_selector=_pairs(spec.get("nodeSelector") or {}),
-        node_affinity=_node_affinity(affinity.get("nodeAffinity") or {}),
-        requests=tuple(sorted((n, a) for n, a in effective_requests(raw_pod).items() if a > 0)),
+        requests=_positive(tuple(effective_requests(raw_pod).items())),
         host_ports=_host_ports(spec),
-        affinity=_pod_terms(affinity.get("podAffinity"), namespace, labels, problems),
-        anti_affinity=_pod_terms(affinity.get("podAntiAffinity"), namespace, labels, problems),
-        spread=_spread(spec.get("topologySpreadConstraints") or (), labels, problems),
         claims=claims,
         ephemeral_claims=ephemeral,
+        unmodelled=_unmodelled(spec),
+        wishes={name: spec[name] for name in _WISHES if name in spec},
+    )
+
+
+@lru_cache(maxsize=65536)
+def _positive(requests: tuple[tuple[str, int], ...]) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted((name, amount) for name, amount in requests if amount > 0))
+
+
+def _built(read: _Read) -> SchedulingSpec:
+    wishes, labels = read.wishes, read.labels
+    affinity = wishes.get("affinity") or {}
+    problems = _Problems(read.unmodelled)
+
+    def terms(kind: str) -> tuple[PodTerm, ...]:
+        return _pod_terms(affinity.get(kind), read.namespace, labels, problems)
+
+    return SchedulingSpec(
+        namespace=read.namespace,
+        labels=_pairs(labels),
+        node_name=read.node_name,
+        gates=tuple(gate.get("name", "") for gate in wishes.get("schedulingGates") or ()),
+        tolerations=tuple(_toleration(one) for one in wishes.get("tolerations") or ()),
+        node_selector=_pairs(wishes.get("nodeSelector") or {}),
+        node_affinity=_node_affinity(affinity.get("nodeAffinity") or {}),
+        requests=read.requests,
+        host_ports=read.host_ports,
+        affinity=terms("podAffinity"),
+        anti_affinity=terms("podAntiAffinity"),
+        spread=_spread(wishes.get("topologySpreadConstraints") or (), labels, problems),
+        claims=read.claims,
+        ephemeral_claims=read.ephemeral_claims,
         unmodelled=tuple(problems.found),
     )
 
@@ -209,9 +279,10 @@ def _node_affinity(raw: Mapping[str, Any]) -> Optional[tuple[NodeTerm, ...]]:
 def _host_ports(spec: Mapping[str, Any]) -> tuple[HostPort, ...]:
     """Of containers and of sidecars: other init containers have ended before the ports matter."""
     containers = list(spec.get("containers") or ())
-    containers += [
-        one for one in spec.get("initContainers") or () if one.get("restartPolicy") == "Always"
-    ]
+    if spec.get("initContainers"):
+        containers += [
+            one for one in spec["initContainers"] if one.get("restartPolicy") == "Always"
+        ]
     ports = {
         HostPort(
             port.get("protocol") or "TCP", port.get("hostIP") or ANY_ADDRESS, int(port["hostPort"])
