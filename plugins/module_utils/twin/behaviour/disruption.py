@@ -189,8 +189,9 @@ def _set_condition(status: Raw, holds: bool, reason: str, message: str, now: flo
         "status": "True" if holds else "False",
         "reason": reason,
         "message": message,
-        "observedGeneration": status.get("observedGeneration", 0),
     }
+    if status.get("observedGeneration"):
+        wanted["observedGeneration"] = status["observedGeneration"]
     status["conditions"] = with_conditions(status.get("conditions") or (), wanted, now=now)
 
 

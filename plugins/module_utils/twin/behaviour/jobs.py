@@ -181,7 +181,7 @@ def _status(found: _Found, now: float) -> Raw:
     if not found.suspended:
         status.setdefault("startTime", text_of(now))
     status["uncountedTerminatedPods"] = {}
-    reached = _reached(found)
+    reached = [{**one, "lastProbeTime": text_of(now)} for one in _reached(found)]
     if reached:
         conditions = before.get("conditions") or ()
         status["conditions"] = with_conditions(conditions, *reached, now=now)

@@ -189,8 +189,9 @@ def _write(pod: Object, status: Raw) -> Update:
 
 
 def _with_ready(pod: Object, value: str, reason: str, now: float, *more: Raw) -> Raw:
+    said = {"reason": reason} if reason else {}
     wanted = [
-        {"type": kind, "status": value, **({"reason": reason} if reason else {})}
+        {"type": kind, "status": value, "lastProbeTime": None, **said}
         for kind in ("Ready", "ContainersReady")
     ]
     found = status_of(pod).get("conditions") or ()
@@ -212,9 +213,9 @@ def _containers(pod: Object, **state: Any) -> list[Raw]:
 
 def _started(pod: Object, now: float, at_once: bool) -> Raw:
     state = {"running": {"startedAt": text_of(now)}}
-    initialized = {"type": "Initialized", "status": "True"}
+    initialized = {"type": "Initialized", "status": "True", "lastProbeTime": None}
     gates = [
-        {"type": gate["conditionType"], "status": "True"}
+        {"type": gate["conditionType"], "status": "True", "lastProbeTime": None}
         for gate in (pod["spec"].get("readinessGates") or () if at_once else ())
     ]
     value, reason = ("True", "") if at_once else ("False", "ContainersNotReady")

@@ -27,7 +27,10 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.raw 
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.templates import hash_of
 
+# Of pods: a stateful set's carry the name of the revision, a daemon set's its hash.
 HASH_LABEL = "controller-revision-hash"
+# Of revisions of stateful sets; those of daemon sets have the pods' label.
+_OWN_LABEL = "controller.kubernetes.io/hash"
 
 
 @dataclass(frozen=True)
@@ -65,9 +68,12 @@ def revisions_of(owner: Object, view: View) -> list[Object]:
 
 
 def surplus(owner: Object, found: Iterable[Object], used: Iterable[str]) -> Iterable[Act]:
-    """The oldest that no pod uses go, but for revisionHistoryLimit of them."""
+    """The oldest that no pod uses go, but for revisionHistoryLimit of them.
+
+    used: names or hashes.
+    """
     kept = frozenset(used)
-    spare = [one for one in found if _parsed(one).hash not in kept]
+    spare = [one for one in found if not kept & {_parsed(one).hash, _parsed(one).name}]
     limit = int(owner["spec"].get("revisionHistoryLimit", 10))
     ordered = sorted(spare, key=lambda one: int(one["revision"]))
     for one in ordered[: max(0, len(ordered) - limit)]:
@@ -79,19 +85,20 @@ def _parsed(raw: Object) -> Revision:
     name = raw["metadata"]["name"]
     template = ((raw.get("data") or {}).get("spec") or {}).get("template") or {}
     plain = {key: value for key, value in template.items() if key != "$patch"}
-    found = labels.get(HASH_LABEL) or name.rpartition("-")[2]
+    found = labels.get(HASH_LABEL) or labels.get(_OWN_LABEL) or name.rpartition("-")[2]
     return Revision(name, found, plain, int(raw.get("revision") or 0))
 
 
 def _raw(owner: Object, made: Revision) -> Raw:
     labels = (made.template.get("metadata") or {}).get("labels") or {}
+    label = HASH_LABEL if owner["kind"] == "DaemonSet" else _OWN_LABEL
     return {
         "apiVersion": "apps/v1",
         "kind": "ControllerRevision",
         "metadata": {
             "name": made.name,
             "namespace": owner["metadata"]["namespace"],
-            "labels": {**labels, HASH_LABEL: made.hash},
+            "labels": {**labels, label: made.hash},
             "ownerReferences": [reference_to(owner)],
         },
         "data": {"spec": {"template": {"$patch": "replace", **made.template}}},

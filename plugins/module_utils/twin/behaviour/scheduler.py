@@ -166,6 +166,7 @@ def _unschedulable(pod: Object, fit: Fit, view: View, now: float) -> Iterable[Ac
         "lastProbeTime": None,
         "reason": "Unschedulable",
         "message": message_of(fit, total),
+        "observedGeneration": pod["metadata"].get("generation", 1),
     }
     found = status_of(pod).get("conditions") or ()
     conditions = with_conditions(found, wanted, now=now)

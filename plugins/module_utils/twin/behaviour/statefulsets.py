@@ -105,7 +105,7 @@ class _Found:
         if not leaving(owner):
             acts.extend(writes)
             used = {labels_of(pod).get(HASH_LABEL, "") for pod in pods.values()}
-            acts.extend(surplus(owner, history, {*used, current.hash, update.hash}))
+            acts.extend(surplus(owner, history, {*used, current.name, update.name}))
         return _Found(
             owner,
             now,
@@ -197,7 +197,7 @@ def _roll(found: _Found) -> Iterable[Act]:
         pod = found.replicas[ordinal]
         if pod is None or ordinal < lowest or leaving(pod):
             continue
-        if labels_of(pod).get(HASH_LABEL) == found.update.hash:
+        if labels_of(pod).get(HASH_LABEL) == found.update.name:
             continue
         if found.healthy(pod):
             if spare <= 0:
@@ -230,7 +230,7 @@ def _pod(found: _Found, ordinal: int) -> Raw:
     labels = {
         **labels_of(pod),
         "apps.kubernetes.io/pod-index": str(ordinal),
-        HASH_LABEL: revision.hash,
+        HASH_LABEL: revision.name,
         "statefulset.kubernetes.io/pod-name": name,
     }
     spec = pod["spec"]
@@ -282,8 +282,8 @@ def _missing_claims(found: _Found, ordinal: int, view: View) -> Iterable[Raw]:
 def _status(found: _Found) -> Mapping[str, Any]:
     pods = [pod for pod in found.every if not finished(pod)]
     staying = [pod for pod in pods if not leaving(pod)]
-    updated = sum(labels_of(pod).get(HASH_LABEL) == found.update.hash for pod in staying)
-    current = sum(labels_of(pod).get(HASH_LABEL) == found.current.hash for pod in staying)
+    updated = sum(labels_of(pod).get(HASH_LABEL) == found.update.name for pod in staying)
+    current = sum(labels_of(pod).get(HASH_LABEL) == found.current.name for pod in staying)
     is_ready = sum(map(ready, pods))
     counts = {
         "replicas": len(pods),
