@@ -19,5 +19,6 @@ def test_a_negative_max_parallel_is_refused_because_nothing_would_ever_leave() -
     with pytest.raises(InvalidOption) as refused:
         EvictOptions(NodeSelection(nodes=("n1",)), max_parallel=-5).consent("fleet.evenkeel.dev/")
     assert str(refused.value) == (
-        "max_parallel: -5 is negative. Set a count of pods, or 0 for as many as their budgets allow."
+        "max_parallel: -5 is negative. "
+        "Set a count of pods, or 0 for as many as their budgets allow."
     )
