@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import json
 import time
+from urllib.parse import urlencode
 
 from tests.control_plane.api import MERGE_PATCH, STRATEGIC_MERGE_PATCH, Document
 
@@ -208,6 +210,24 @@ def watching_what_is_there(side: Side) -> None:
     side.watch(path, "1", timeoutSeconds="nonsense")
 
 
+def watching_a_list_as_a_stream(side: Side) -> None:
+    """As kubectl wait reads it: the present state, then a bookmark that says that this was all."""
+    path = side.path(*MAPS)
+    side.quietly("POST", path, {"metadata": {"name": "a", "labels": {"mine": "yes"}}})
+    options = {
+        "watch": "true",
+        "sendInitialEvents": "true",
+        "resourceVersionMatch": "NotOlderThan",
+        "allowWatchBookmarks": "true",
+        "labelSelector": "mine",
+        "timeoutSeconds": "1",
+    }
+    answer = side.api.request("GET", f"{path}?{urlencode(options)}")
+    events = [json.loads(line) for line in answer.body["text"].splitlines()]
+    kept = [(one["type"], one["object"]["metadata"].get("annotations")) for one in events[:2]]
+    side.note("a list as a stream", {"events": kept})
+
+
 def watching_pods_go(side: Side) -> None:
     start = side.quietly("GET", side.pods)["metadata"]["resourceVersion"]
     side.quietly("POST", side.pods, pod("a", node=side.node))
@@ -226,5 +246,6 @@ SCRIPTS: tuple[Script, ...] = (
     tables_of_the_rest,
     watching_changes,
     watching_what_is_there,
+    watching_a_list_as_a_stream,
     watching_pods_go,
 )

@@ -188,7 +188,8 @@ class Api:
             seconds=float(request.number("timeoutSeconds") or _WATCH_SECONDS),
             on_event=on_event,
         )
-        watch.begin(request.query.get("resourceVersion", ""))
+        version = request.query.get("resourceVersion", "")
+        watch.begin(version, streamed=request.flag("sendInitialEvents"))
         return Response(200, stream=watch)
 
     # Writing

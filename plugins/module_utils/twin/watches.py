@@ -25,6 +25,8 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.store import (
 
 Render = Callable[[Object], Mapping[str, Any]]
 
+# A client that reads a list as a stream waits for the bookmark with this annotation.
+_INITIAL_END = "k8s.io/initial-events-end"
 # Seconds of silence after which a client that asked for bookmarks gets one.
 _BOOKMARK_SECONDS = 60.0
 
@@ -57,14 +59,16 @@ class Watch:
         self._lines: queue.SimpleQueue[Optional[bytes]] = queue.SimpleQueue()
         self._stop: Callable[[], None] = lambda: None
 
-    def begin(self, version: str) -> None:
+    def begin(self, version: str, *, streamed: bool = False) -> None:
         """From the present state ("" or "0"), or from a revision. Raises Refusal (500) for
         a revision that is none; one that is forgotten ends the watch with an ERROR event of 410."""
         with self._store.lock:
-            if version in ("", "0"):
+            if streamed or version in ("", "0"):
                 for raw in self._store.objects(self._resource, self._namespace):
                     if self._matches(raw):
                         self._send(ADDED, raw)
+                if streamed:
+                    self._bookmark({"annotations": {_INITIAL_END: "true"}})
             else:
                 try:
                     past = self._past(version)
@@ -133,9 +137,9 @@ class Watch:
         self._on_event()
         self._lines.put(encoded({"type": kind, "object": self._render(raw)}))
 
-    def _bookmark(self) -> None:
+    def _bookmark(self, more: Optional[Mapping[str, Any]] = None) -> None:
         with self._store.lock:
-            metadata = {"resourceVersion": str(self._store.revision), "creationTimestamp": None}
+            metadata = {"resourceVersion": str(self._store.revision), **(more or {})}
             body = {
                 "kind": self._kind.name,
                 "apiVersion": self._kind.api_version,
