@@ -7,9 +7,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import lru_cache
+from types import MappingProxyType
 from typing import Iterable, Mapping, Optional, Protocol
 
-from ansible_collections.evenkeel.fleet.plugins.module_utils.model.quantity import parse_resources
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.quantity import (
+    QuantityText,
+    parse_resources,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.requests import (
     effective_requests,
 )
@@ -70,7 +75,13 @@ class Room:
 
 
 def allocatable(node: Object) -> Mapping[str, int]:
-    return parse_resources(status_of(node).get("allocatable") or {})
+    """Read-only: nodes of one type share it."""
+    return _parsed(tuple((status_of(node).get("allocatable") or {}).items()))
+
+
+@lru_cache(maxsize=4096)
+def _parsed(quantities: tuple[tuple[str, QuantityText], ...]) -> Mapping[str, int]:
+    return MappingProxyType(parse_resources(dict(quantities)))
 
 
 @dataclass(frozen=True)
