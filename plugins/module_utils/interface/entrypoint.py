@@ -39,8 +39,14 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.interface.options i
 from ansible_collections.evenkeel.fleet.plugins.module_utils.interface.recording import (
     RecordingCluster,
 )
-from ansible_collections.evenkeel.fleet.plugins.module_utils.model.errors import FleetError
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.errors import (
+    FleetError,
+    InvalidOption,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.report import Report
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.selector import (
+    label_key_problem,
+)
 
 # PID:start of the processes whose death ends the module, separated by commas. The action plugin
 # sets it where module and controller run on one machine.
@@ -123,13 +129,14 @@ class _Call:
 
     def report(self, params: Mapping[str, Any]) -> Report:
         options: Any = build_options(self._module.options, params)
+        prefix = _prefix(params["annotation_prefix"])
         destination = find(build_options(Connection, params))
         self._follow(destination.clock)
         try:
             with closing(destination.cluster(self._cause)) as cluster:
                 self._recorder = RecordingCluster(cluster)
                 self._narrator.tell(Progress("", cluster.description, urgent=True, once=True))
-                return self._module.function(options, self._recorder, self._run(params))
+                return self._module.function(options, self._recorder, self._run(params, prefix))
         finally:
             destination.leave()
 
@@ -147,16 +154,28 @@ class _Call:
         self._narrator.tick()
         return self._interruption.cause()
 
-    def _run(self, params: Mapping[str, Any]) -> Run:
+    def _run(self, params: Mapping[str, Any], prefix: str) -> Run:
         return Run(
             holder=holder(),
             clock=self._clock,
             progress=self._narrator.tell,
             interruption=self._cause,
             check_mode=self._check_mode,
-            prefix=params["annotation_prefix"].rstrip("/") + "/",
+            prefix=prefix,
             state_namespace=params["state_namespace"],
         )
+
+
+def _prefix(given: str) -> str:
+    """Ends in a slash. Raises InvalidOption for what no annotation's key can begin with."""
+    prefix = given.rstrip("/") + "/"
+    if label_key_problem(f"{prefix}maintenance"):
+        raise InvalidOption(
+            "annotation_prefix",
+            f"{given!r} is not a DNS subdomain in lower case.",
+            "Use a domain of your own, such as fleet.example.com/.",
+        )
+    return prefix
 
 
 def _from_report(report: Report) -> Result:

@@ -172,3 +172,13 @@ def test_the_run_has_the_prefix_with_its_slash_and_the_namespace(
     assert [(run.prefix, run.state_namespace, run.check_mode) for run in seen] == [
         (prefix, "fleet", False)
     ]
+
+
+@pytest.mark.parametrize("prefix", ["Nope_", "a b/", "", "a/b"])
+def test_a_prefix_that_no_annotation_can_have_is_refused_before_anything_is_sent(
+    cluster: Silent, prefix: str
+) -> None:
+    result, told = call(lambda *_unused: Report(), annotation_prefix=prefix)
+    assert (result["failed"], result["code"]) == (True, "invalid_option")
+    assert result["msg"].startswith(f"annotation_prefix: {prefix!r} is not a DNS subdomain")
+    assert told == []

@@ -73,8 +73,10 @@ def evict(options: EvictOptions, cluster: Cluster, run: Run) -> Report:
         return refusal(refused, "delete" if options.disable_eviction else "evict")
     if run.check_mode:
         # An open node refuses nothing yet: whoever checks before closing it, as the role does, is
-        # warned of it in the report where the real run would refuse it (a surge).
-        return _plan(options, consent, snapshot, verdicts, run)
+        # warned of it in the report where the real run would refuse it (a surge). Rights to write
+        # are not asked for: who may only read can still plan.
+        with hold(snapshot.nodes, cluster, run, purpose=PURPOSE):
+            return _plan(options, consent, snapshot, verdicts, run)
     check_surge(options, snapshot.nodes, verdicts)
     evicting = {pod.meta.namespace for pod in (v.pod for v in verdicts if v.decision == EVICT)}
     check_access(options, cluster, sorted(evicting))
