@@ -203,7 +203,9 @@ def watching_changes(side: Side) -> None:
 def watching_what_is_there(side: Side) -> None:
     path = side.path(*MAPS)
     for name in ("a", "b"):
-        side.quietly("POST", path, {"metadata": {"name": name, "labels": {"mine": "yes"}}})
+        made = side.quietly("POST", path, {"metadata": {"name": name, "labels": {"mine": "yes"}}})
+    # Waits for the real server's cache, from which "0" is answered.
+    side.quietly("GET", f"{path}?resourceVersion={made['metadata']['resourceVersion']}")
     side.watch(path, "0", labelSelector="mine")
     side.watch(path, "", fieldSelector="metadata.name=b")
     side.watch(path, "nonsense")

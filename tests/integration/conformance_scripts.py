@@ -583,8 +583,9 @@ def reading_at_revisions(side: Side) -> None:
     made = side.post(path, {"metadata": {"name": "one", "labels": {"at": "yes"}}})
     version = made["metadata"]["resourceVersion"]
     for query in (
-        {"resourceVersion": "0"},
+        # First the one that waits for the real server's cache, which "0" reads as it is.
         {"resourceVersion": version},
+        {"resourceVersion": "0"},
         {"resourceVersion": version, "resourceVersionMatch": "NotOlderThan"},
         {"resourceVersion": version, "resourceVersionMatch": "Exact"},
         {"resourceVersionMatch": "Exact"},
