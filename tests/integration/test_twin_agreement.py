@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 """Whole dialogues with the twin and with the real API server, whose answers have to agree.
 
-Where test_twin_conformance.py asks for what the collection sends, this asks for what any client of
+Where test_twin_agreement.py asks for what the collection sends, this asks for what any client of
 the API may send: defaults, refusals, patches, deletion, rights, selectors, pages.
 """
 

@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The evenkeel.fleet authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""The API of a twin without its server. Its answers beside the real ones: test_twin_conformance."""
+"""The API of a twin without its server. Its answers beside the real ones: test_twin_agreement."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The evenkeel.fleet authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""The three patches of the API. The control plane's answers: test_twin_conformance.py."""
+"""The three patches of the API. The control plane's answers: test_twin_agreement.py."""
 
 from __future__ import annotations
 
