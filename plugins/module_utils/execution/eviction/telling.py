@@ -54,14 +54,8 @@ class Teller:
         return fresh
 
 
-def node_line(state: DrainState, name: str, now: Now) -> Progress:
-    """Returns where a node stands: n1 12/20 waits for PDB shop/web (allows 0; ...)."""
-    here = [leaver for leaver in state.leavers.values() if leaver.node == name]
-    return _line(state, name, here, now)
-
-
 def _line(state: DrainState, name: str, here: list[Leaver], now: Now) -> Progress:
-    """`here`: all leavers of the node."""
+    """Where a node stands: n1 12/20 waits for PDB shop/web (allows 0; ...). here: its leavers."""
     done = sum(1 for leaver in here if leaver.bucket == "done")
     obstacle = _obstacle([leaver for leaver in here if not leaver.settled])
     if obstacle is not None:

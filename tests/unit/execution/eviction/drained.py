@@ -42,7 +42,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.
     report,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.telling import (
-    node_line,
+    Teller,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.world import World
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.storage import VolumeAttachment
@@ -168,7 +168,8 @@ class Drained:
         return report(self.state, self.now, **kwargs)
 
     def line(self, node="n1"):
-        return node_line(self.state, node, self.now)
+        lines = Teller().news(self.state, self.now, last=True)
+        return next(line for line in lines if line.node == node)
 
     def outcomes(self, **kwargs):
         """{"done": {"web-1": "evicted"}, ...}, empty lists left out."""
