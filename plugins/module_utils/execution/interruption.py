@@ -3,8 +3,9 @@
 """Why a call must stop before its end: a signal, or the death of whoever started it.
 
 A signal does not raise here: it is noted, and the run stops at its next look, between two acts, so
-that no record is left half written. Once the call has ended, the signal is sent again to the
-handler that was there before, which ends the process as it would have done without us.
+that no record is left half written. Once the call has ended, an action plugin sends the signal
+again (deliver) to the handler that was there before, which ends Ansible's worker as it would have
+ended without us. A module does not: it ends by itself, with a result that says why.
 
 The death of the parent matters because AWX cancels with SIGKILL: a worker in a session of its own
 gets no signal at all. A parent that died is replaced by another (getppid changes); those further up
