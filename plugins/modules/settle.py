@@ -56,7 +56,7 @@ options:
     default: false
   wait_timeout:
     description:
-      - How long to wait, in seconds or as V(10m) or V(1h30m).
+      - How long to wait, in seconds or as V(10m) or V(1h30m). V(0) sets no limit.
     type: str
     default: 10m
 extends_documentation_fragment:

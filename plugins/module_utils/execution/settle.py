@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Callable, Iterable, Mapping, Optional, Union
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.base import Cluster
-from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.clock import Inbox
+from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.clock import FOREVER, Inbox
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.run import Progress, Run
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.watching import (
     Changed,
@@ -52,7 +52,7 @@ class SettleOptions:
 
     nodes: names of the nodes that must be back: Ready, with their DaemonSet pods.
     boot_id_changed: they must have rebooted since maintenance was asked for.
-    wait_timeout: seconds.
+    wait_timeout: seconds; 0 for no limit, as for evict.
     """
 
     workloads: tuple[Mapping[str, Any], ...] = ()
@@ -164,9 +164,10 @@ def _wait(
 ) -> list[Standing]:
     """Returns the standings when all have settled, one is hopeless, or the time is over."""
     began = run.clock.monotonic()
+    limit = options.wait_timeout if options.wait_timeout > 0 else FOREVER
     standings: list[Standing] = []
     while True:
-        left = began + options.wait_timeout - run.clock.monotonic()
+        left = began + limit - run.clock.monotonic()
         _take_in(view, inbox, min(run.clock.look_every, left), run)
         run.check()
         if view.complete:
@@ -175,7 +176,7 @@ def _wait(
             over = run.check_mode or any(standing.hopeless for standing in standings)
             if over or all(standing.settled for standing in standings):
                 return standings
-        if run.clock.monotonic() - began >= options.wait_timeout:
+        if run.clock.monotonic() - began >= limit:
             unread = f"The cluster could not be read in time. {view.trouble}".strip()
             return standings or [Standing(False, "timeout", unread) for _subject in subjects]
 
