@@ -18,7 +18,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.snapshot import read_fleet
+from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.snapshot import read
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.budget import Budget
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.fleet import Fleet
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.quantity import parse_quantity
@@ -340,7 +340,7 @@ def test_c09_c10_budgets_and_evictions_go_as_predicted(space: Space) -> None:
             for guards in world.rounds:
                 for number, guard in enumerate(guards):
                     space.api.create(path, guard.document(f"b{number}"))
-                fleet = _agreed(space, lambda: read_fleet(cluster, namespaces=(namespace,)))
+                fleet = _agreed(space, lambda: read(cluster, namespaces=(namespace,)).fleet)
                 assert eviction_differences(space, fleet) == []
                 cases += len(fleet.budgets) + len(fleet.pods)
                 space.api.delete(path)

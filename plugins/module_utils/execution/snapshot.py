@@ -72,11 +72,6 @@ def read(cluster: Cluster, *, namespaces: tuple[str, ...] = ()) -> Reading:
     return Reading(fleet, tuple(sorted(problems)))
 
 
-def read_fleet(cluster: Cluster, *, namespaces: tuple[str, ...] = ()) -> Fleet:
-    """The fleet alone, for callers to whom an unreadable autoscaler means nothing."""
-    return read(cluster, namespaces=namespaces).fleet
-
-
 def _read_part(cluster: Cluster, resource: Resource[Any], namespace: str) -> _Part:
     try:
         return _Part(cluster.list(resource, namespace=namespace).items)
