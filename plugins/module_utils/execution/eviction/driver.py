@@ -124,7 +124,7 @@ class Drain:
         except FleetError as error:
             failure, problem = error.code, f"{error} {RESUME}"
             for unsent in posts.take_back():
-                self._machine.withdraw(unsent)
+                self._machine.withdraw(unsent, self._now())
             self._take_last_answers()
         finally:
             posts.close()
@@ -153,7 +153,7 @@ class Drain:
                     self._locks.check(node)
             except FleetError:
                 for unsent in commands[index:]:
-                    self._machine.withdraw(unsent)
+                    self._machine.withdraw(unsent, self._now())
                 raise
             posts.submit(command)
 

@@ -123,11 +123,13 @@ class DrainMachine:
             return [command.node.name]
         return sorted(self.state.targets) if isinstance(command, Restart) else []
 
-    def withdraw(self, command: Command) -> None:
-        """The run stopped before this command was sent."""
+    def withdraw(self, command: Command, now: Now) -> None:
+        """The run stopped before this command was sent; its pod may be gone all the same."""
         if isinstance(command, (Evict, Delete)):
-            self.state.ledger.release(command.pod.meta.uid)
-            self.state.leavers[command.pod.meta.uid].stage = Stage.WAITING
+            leaver = self.state.leavers[command.pod.meta.uid]
+            self.state.ledger.release(leaver.uid)
+            leaver.stage = Stage.WAITING
+            self._close(leaver, now)
         elif isinstance(command, (Restart, Forget)):
             self.rollouts.withdraw(command.uid)
 

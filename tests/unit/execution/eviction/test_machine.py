@@ -625,5 +625,14 @@ def test_the_longest_queue_leaves_first_and_then_the_node_with_the_fewest_pods()
 def test_an_unsent_eviction_goes_back_as_if_it_had_never_been_decided():
     drain = drained(N1, WEB, web_budget(1), web("web-1"))
     (command,) = drain.commands()
-    drain.machine.withdraw(command)
+    drain.machine.withdraw(command, drain.now)
     assert drain.acts() == ["evict web-1"]
+
+
+def test_a_pod_that_went_before_its_eviction_was_sent_is_gone_in_the_report():
+    drain = drained(N1, WEB, web_budget(1), web("web-1"))
+    (command,) = drain.commands()
+    drain.gone("web-1")
+    assert drain.outcomes()["pending"] == {"web-1": "posted"}
+    drain.machine.withdraw(command, drain.now)
+    assert drain.outcomes() == {"done": {"web-1": "already_gone"}}

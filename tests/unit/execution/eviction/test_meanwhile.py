@@ -279,7 +279,7 @@ def test_a_pod_that_goes_before_its_owner_was_restarted_was_not_surged():
 def test_a_restart_that_was_not_sent_is_not_waited_for():
     drain = surging()
     (command,) = drain.commands()
-    drain.machine.withdraw(command)
+    drain.machine.withdraw(command, drain.now)
     assert not drain.machine.under_way
 
 
