@@ -397,7 +397,9 @@ def scaling(side: Side) -> None:
     side.post(path, {**controller("web", replicas=0), "metadata": {"name": "web"}})
     scale = f"{path}/web/scale"
     found = side.get(scale)
-    side.put(scale, {**found, "spec": {"replicas": 0}})
+    # The controller of the set writes its status at a moment of its own.
+    metadata = {**found["metadata"], "resourceVersion": ""}
+    side.put(scale, {**found, "metadata": metadata, "spec": {"replicas": 0}})
     side.ask("PATCH", scale, {"spec": {"replicas": 0}}, MERGE_PATCH)
     side.get(f"{path}/missing/scale")
     side.ask("PATCH", scale, {"spec": {"replicas": 3}}, MERGE_PATCH, dryRun="All")

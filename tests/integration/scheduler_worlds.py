@@ -45,6 +45,7 @@ def random_world(random: Random, nodes: int, running: int, candidates: int) -> W
     world.nodes = [_node(random, f"n{number:02}") for number in range(nodes)]
     names = [node["metadata"]["name"] for node in world.nodes]
     _add_storage(random, world, names)
+    taken: set[tuple[object, ...]] = set()
     for number in range(running):
         pod = random_pod(random, f"r{number:03}", world, names)
         pod["spec"].pop("schedulingGates", None)
@@ -52,11 +53,28 @@ def random_world(random: Random, nodes: int, running: int, candidates: int) -> W
             # Each term of a running pod keeps many others off: a few are enough.
             pod["spec"].get("affinity", {}).pop("podAntiAffinity", None)
         pod["spec"]["nodeName"] = random.choice(names)
+        _free_ports(pod, taken)
         world.running.append(pod)
     world.candidates = [
         random_pod(random, f"c{number:03}", world, names) for number in range(candidates)
     ]
     return world
+
+
+def _free_ports(pod: Document, taken: set[tuple[object, ...]]) -> None:
+    """No two pods of a node have the same host port: scheduling never makes that, and when one of
+    two goes the scheduler forgets the port of both."""
+    for container in (*pod["spec"].get("initContainers", ()), *pod["spec"]["containers"]):
+        kept = []
+        for port in container.get("ports", ()):
+            address = port.get("hostIP") or "0.0.0.0"
+            protocol = port.get("protocol") or "TCP"
+            key = (pod["spec"]["nodeName"], address, protocol, port["hostPort"])
+            if key not in taken:
+                taken.add(key)
+                kept.append(port)
+        if "ports" in container:
+            container["ports"] = kept
 
 
 def _maybe(random: Random, probability: float) -> bool:
