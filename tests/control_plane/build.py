@@ -13,6 +13,7 @@ import hashlib
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -178,7 +179,7 @@ def _compile(component: Component, go: Path, directory: Path) -> None:
         process.wait()
         reader.join()
     if process.returncode != 0:
-        raise BuildError(_build_failure(component, lines))
+        raise BuildError(build_failure(component, lines, process.returncode))
 
 
 def _collect(process: subprocess.Popen[str], lines: list[str]) -> None:
@@ -191,13 +192,17 @@ def _report_until_done(
     name: str, process: subprocess.Popen[str], lines: list[str], total: int
 ) -> None:
     started = time.monotonic()
-    _say(f"building {name}: at most {total} packages; the first time takes minutes")
+    _say(
+        f"building {name}: at most {total} packages;"
+        " the first time takes a quarter of an hour or more for all of them on two cores"
+    )
     while process.poll() is None:
         try:
             process.wait(PROGRESS_SECONDS)
         except subprocess.TimeoutExpired:
             _say(f"building {name}: {progress(lines, total, time.monotonic() - started)}")
-    _say(f"built {name} in {time.monotonic() - started:.0f} s")
+    if process.returncode == 0:
+        _say(f"built {name} in {time.monotonic() - started:.0f} s")
 
 
 def progress(lines: list[str], total: int, seconds: float) -> str:
@@ -218,11 +223,16 @@ def _package_count(component: Component, go: Path) -> int:
     arguments = ["list", "-mod=readonly", "-deps", *component.packages.values()]
     listed = _run_go(go, arguments, component.module)
     if listed.returncode != 0:
-        raise BuildError(_build_failure(component, listed.stderr.splitlines()))
+        said = listed.stderr.splitlines()
+        raise BuildError(build_failure(component, said, listed.returncode))
     return len(listed.stdout.splitlines())
 
 
-def _build_failure(component: Component, lines: list[str]) -> str:
+def build_failure(component: Component, lines: list[str], returncode: int) -> str:
+    """returncode: negative when a signal ended Go, which says nothing then."""
+    if returncode < 0:
+        name = signal.Signals(-returncode).name
+        return f"building {component.name} was ended by {name}. To go on:\n  make control-plane"
     said = "\n".join(line for line in lines[-200:] if not _is_package(line))[-2000:]
     return (
         f"cannot build {component.name} for the test control plane. Go said:\n{said}\n"

@@ -20,7 +20,7 @@ cd DIRECTORY
 echo {{ maintenance_batch_nodes | join(',') }} >> told
 if [ {{ maintenance_batch_nodes | first }} = LAST ]; then
   touch reached
-  until [ -e go ]; do sleep 0.1; done
+  for try in $(seq 1200); do [ -e go ] && exit 0; sleep 0.1; done; exit 1
 fi
 """
 

@@ -103,3 +103,9 @@ def test_the_cache_of_a_component_depends_on_its_pins_its_flags_and_on_go(
 )
 def test_progress_counts_packages_and_time(lines: list[str], seconds: float, expected: str) -> None:
     assert progress(lines, 2455, seconds) == expected
+
+
+def test_a_build_that_a_signal_ended_is_not_blamed_on_the_network():
+    sentence = build.build_failure(ETCD, ["go: downloading x"], -9)
+    assert sentence.startswith(f"building {ETCD.name} was ended by SIGKILL.")
+    assert "make control-plane" in sentence
