@@ -151,6 +151,8 @@ def test_c07_a_pod_of_two_budgets_is_refused_for_good_and_the_others_go_on(
     first = one_of_two_nodes(space)
     space.deployment("both", 1, node=first, labels={"a": "1", "b": "1"})
     space.deployment("web", 2, node=first)
+    # Before the budgets: what becomes Ready wakes only one of two budgets that select it.
+    space.wait_running()
     space.budget("p1", {"a": "1"}, max_unavailable=1)
     space.budget("p2", {"b": "1"}, max_unavailable=1)
     space.budget("web", max_unavailable=1)
