@@ -79,7 +79,7 @@ CATALOGUE: tuple[Stage, ...] = (
     Stage(
         "integration",
         "every module, role and playbook works on a real control plane",
-        _command(*PYTEST, "-n", "3", "--dist", "worksteal", "--durations=25", "tests/integration"),
+        _command(*PYTEST, "-n", "2", "--dist", "worksteal", "--durations=25", "tests/integration"),
         weight=2,
         needs=(files_like("tests/integration/test_*.py"),),
         after=("control-plane",),
