@@ -385,9 +385,8 @@ def test_a_wait_costs_next_to_no_processor_and_leaves_no_thread(
     report = drain(cluster, first, wait_timeout=20.0)
 
     assert report.failure == "timeout"
-    # A busy loop would take most of the 20 s; other tests share the processor's caches.
-    assert time.process_time() - spent < 4
-    space.wait(lambda: threading.active_count() <= threads, "the drain's threads to end", 15)
+    assert time.process_time() - spent < 2
+    space.wait(lambda: threading.active_count() <= threads, "the drain's threads to end", 5)
 
 
 class Fickle:
