@@ -5,8 +5,9 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 # Python 3.9 and 3.10 read neither "Z" nor nanoseconds with datetime.fromisoformat.
 _RFC3339 = re.compile(
     r"(\d{4}-\d{2}-\d{2})[Tt](\d{2}:\d{2}:\d{2})(?:\.(\d+))?([Zz]|[+-]\d{2}:\d{2})\Z"
@@ -29,6 +30,11 @@ def parse_instant(text: str) -> datetime:
     micros = (fraction or "")[:6].ljust(6, "0")
     zone = "+00:00" if offset in "Zz" else offset
     return datetime.fromisoformat(f"{day}T{clock}.{micros}{zone}").astimezone(timezone.utc)
+
+
+def instant_at(seconds: float) -> datetime:
+    """Returns the aware UTC datetime of so many seconds since the epoch."""
+    return _EPOCH + timedelta(seconds=seconds)
 
 
 def format_instant(instant: datetime) -> str:

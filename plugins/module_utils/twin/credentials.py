@@ -14,8 +14,10 @@ from datetime import datetime, timedelta, timezone
 from ipaddress import ip_address
 from typing import Any
 
-# The extension of a kubeconfig's cluster by which a twin asks its clients to follow its clock.
-VIRTUAL_TIME = "fleet.evenkeel.dev/virtual-time"
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.twin_protocol import (
+    VIRTUAL_TIME,
+)
+
 CONTEXT = "evenkeel-twin"
 
 _DAYS = 30

@@ -17,13 +17,15 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.budget import
     parse_budget,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.pod import Pod, parse_pod
-from ansible_collections.evenkeel.fleet.plugins.module_utils.model.times import format_instant
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.times import (
+    format_instant,
+    instant_at,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.disruption import (
     MAX_DISRUPTED_PODS,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin import answers
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.base import Key, Object
-from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.instants import instant
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.kinds import Kind
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.lifecycle import (
     DeleteOptions,
@@ -78,7 +80,7 @@ class Evictions:
             "reason": "EvictionByEvictionAPI",
             "message": "Eviction API: evicting",
             "lastProbeTime": None,
-            "lastTransitionTime": format_instant(instant(self.now())),
+            "lastTransitionTime": format_instant(instant_at(self.now())),
         }
         status = dict(found.get("status") or {})
         conditions = list(status.get("conditions") or ())
@@ -109,7 +111,7 @@ class Evictions:
 
     def _charge(self, raw: Object, pod: str) -> None:
         key = Key(_BUDGETS, raw["metadata"]["namespace"], raw["metadata"]["name"])
-        moment = format_instant(instant(self.now()))
+        moment = format_instant(instant_at(self.now()))
 
         def charged(found: Object) -> Mapping[str, Any]:
             status = dict(found["status"])

@@ -15,6 +15,7 @@ from typing import Any, Callable, Mapping, Optional
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.times import (
     format_instant,
+    instant_at,
     parse_instant,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin import answers, names, validation
@@ -23,7 +24,6 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.defaults impor
     with_defaults,
     with_spec_defaults,
 )
-from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.instants import instant
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.kinds import (
     DEFINITIONS,
     Kind,
@@ -92,7 +92,7 @@ class Lifecycle:
         metadata = {
             **{key: value for key, value in given.items() if value not in (None, {}, [])},
             "uid": str(uuid.UUID(int=self._draw.getrandbits(128), version=4)),
-            "creationTimestamp": format_instant(instant(self._now())),
+            "creationTimestamp": format_instant(instant_at(self._now())),
         }
         for field in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"):
             metadata.pop(field, None)
@@ -211,13 +211,13 @@ class Lifecycle:
         grace = _grace(kind, found, options)
         earlier = int(metadata.get("deletionGracePeriodSeconds") or 0)
         if "deletionTimestamp" not in metadata:
-            metadata["deletionTimestamp"] = format_instant(instant(self._now() + grace))
+            metadata["deletionTimestamp"] = format_instant(instant_at(self._now() + grace))
             metadata["deletionGracePeriodSeconds"] = grace
             if "generation" in metadata:
                 metadata["generation"] += 1
         elif options.grace_seconds is not None and grace < earlier:
             ends = parse_instant(metadata["deletionTimestamp"]).timestamp() - earlier + grace
-            metadata["deletionTimestamp"] = format_instant(instant(ends))
+            metadata["deletionTimestamp"] = format_instant(instant_at(ends))
             metadata["deletionGracePeriodSeconds"] = grace
         marked = {**found, "metadata": metadata}
         if kind.resource == "namespaces":

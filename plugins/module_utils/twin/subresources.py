@@ -9,10 +9,12 @@ from typing import Any, Mapping
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.selector import (
     parse_label_selector,
 )
-from ansible_collections.evenkeel.fleet.plugins.module_utils.model.times import format_instant
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.times import (
+    format_instant,
+    instant_at,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin import answers
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.base import Object
-from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.instants import instant
 
 
 def scale_of(raw: Object) -> dict[str, Any]:
@@ -59,7 +61,7 @@ def bound(raw: Object, node: str, now: float) -> dict[str, Any]:
         "type": "PodScheduled",
         "status": "True",
         "lastProbeTime": None,
-        "lastTransitionTime": format_instant(instant(now)),
+        "lastTransitionTime": format_instant(instant_at(now)),
     }
     status["conditions"] = [*others, scheduled]
     return {**raw, "spec": {**raw["spec"], "nodeName": node}, "status": status}

@@ -12,6 +12,11 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, Callable, Iterator, Mapping, Optional, Sequence
 
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.twin_protocol import (
+    RUNNER_HEADER,
+    TIME_PATH,
+    WATCH_HEADER,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin import answers
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.api import Api
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.base import Controller
@@ -36,10 +41,6 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.wire import Se
 
 HOST = "127.0.0.1"
 NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
-
-RUNNER_HEADER = "evenkeel-runner"
-WATCH_HEADER = "evenkeel-watch"
-_TIME_PATH = "/twin/v1/"
 
 
 @dataclass(frozen=True)
@@ -112,14 +113,14 @@ class Twin:
             refusal = answers.unauthorized()
             return answered(refusal.body, refusal.code)
         request = Request.parse(method, target, headers, body, user)
-        if request.path.startswith(_TIME_PATH):
+        if request.path.startswith(TIME_PATH):
             return self._about_time(request)
         with self.time.request():
             return self._about_objects(request)
 
     def _about_objects(self, request: Request) -> Response:
-        runner = request.headers.get(RUNNER_HEADER, "")
-        watch = request.headers.get(WATCH_HEADER, "")
+        runner = request.headers.get(RUNNER_HEADER.lower(), "")
+        watch = request.headers.get(WATCH_HEADER.lower(), "")
         if not runner:
             return self.api.handle(request)
         response = self.api.handle(request, lambda: self.time.sent(runner, watch))
@@ -131,7 +132,7 @@ class Twin:
     # Time
 
     def _about_time(self, request: Request) -> Response:
-        parts = request.path[len(_TIME_PATH) :].split("/")
+        parts = request.path[len(TIME_PATH) :].split("/")
         if parts == ["time"]:
             return answered({"now": self.time.now(), "virtual": self.time.virtual})
         if parts == ["advance"] and request.method == "POST":

@@ -26,6 +26,9 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.errors import
     Refused,
     Unauthorized,
 )
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.twin_protocol import (
+    VIRTUAL_TIME,
+)
 
 # One for each thread of execution's worker pools, and the watches beside them.
 POOL_SIZE = 32
@@ -33,9 +36,6 @@ _TOKEN_FILE = "/var/run/secrets/kubernetes.io/serviceaccount/token"
 # The kubelet rotates the token file: the client reads it again every minute, and so do we.
 _TOKEN_FILE_PERIOD = timedelta(minutes=1)
 _MOST_LEEWAY = timedelta(minutes=1)
-
-# The extension of a kubeconfig's cluster by which a twin asks its clients to follow its clock.
-VIRTUAL_TIME = "fleet.evenkeel.dev/virtual-time"
 
 
 class WallClock(Protocol):

@@ -13,16 +13,18 @@ import threading
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
+from datetime import datetime
 from typing import Any, Callable, Iterator, Mapping, Optional, Protocol, TypeVar
+
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.times import instant_at
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.twin_protocol import (
+    RUNNER_HEADER,
+    WATCH_HEADER,
+)
 
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
 
-RUNNER_HEADER = "Evenkeel-Runner"
-WATCH_HEADER = "Evenkeel-Watch"
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 # Seconds of real time after which a wait ends early, so that signals are noticed though virtual
 # time stands still.
 _REAL_LOOK = 1.0
@@ -87,7 +89,7 @@ class TwinClock:
     # execution's Clock
 
     def now(self) -> datetime:
-        return _EPOCH + timedelta(seconds=self.monotonic())
+        return instant_at(self.monotonic())
 
     def monotonic(self) -> float:
         if self._broken:

@@ -16,6 +16,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.kubernetes
     lines_of,
     socket_of,
 )
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.twin_protocol import TIME_PATH
 
 _CONNECT_SECONDS = 10.0
 
@@ -25,7 +26,7 @@ class HttpLink:
 
     def __init__(self, access: Access, runner: str) -> None:
         self._access = access
-        self._path = f"{access.server}/twin/v1/runners/{runner}"
+        self._path = f"{access.server}{TIME_PATH}runners/{runner}"
         self._stream: Any = None
         self._closed = False
 

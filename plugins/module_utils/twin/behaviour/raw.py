@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta, timezone
 from typing import Any, Iterable, Mapping, Optional
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.times import (
     format_instant,
+    instant_at,
     parse_instant,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.base import Key, Object
@@ -25,7 +25,6 @@ ATTACHMENTS = "volumeattachments.storage.k8s.io"
 REVISIONS = "controllerrevisions.apps"
 
 FINISHED = ("Succeeded", "Failed")
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
 # --- metadata ------------------------------------------------------------------------------
@@ -86,7 +85,7 @@ def with_spec(raw: Object, **fields: Any) -> Raw:
 
 def text_of(seconds: float) -> str:
     """Whole seconds, cut off, as objects carry them."""
-    return format_instant(_EPOCH + timedelta(seconds=seconds))
+    return format_instant(instant_at(seconds))
 
 
 def seconds_of(text: str) -> float:
