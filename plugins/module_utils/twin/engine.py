@@ -27,12 +27,9 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.base
     Object,
     Update,
 )
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.raw import key_of
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.lifecycle import DeleteOptions
-from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.store import (
-    ADDED,
-    Write,
-    key_of,
-)
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.store import ADDED, Write
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.timekeeper import Timekeeper
 
 # Seconds between a change and what a controller does about it, as measured on the control plane.

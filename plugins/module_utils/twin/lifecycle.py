@@ -20,6 +20,11 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.times import 
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin import answers, names, validation
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.base import Key, Object
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.raw import (
+    FOREGROUND,
+    ORPHAN,
+    finished,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.defaults import (
     with_defaults,
     with_spec_defaults,
@@ -33,9 +38,6 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.store import S
 
 Raw = dict[str, Any]
 
-FOREGROUND = "foregroundDeletion"
-ORPHAN = "orphan"
-_FINISHED = ("Succeeded", "Failed")
 # What a client cannot change, whatever it sends.
 _SYSTEM_FIELDS = (
     "uid",
@@ -319,7 +321,7 @@ def _grace(kind: Kind, found: Object, options: DeleteOptions) -> int:
     if kind.resource != "pods":
         return 0
     spec = found.get("spec") or {}
-    if not spec.get("nodeName") or (found.get("status") or {}).get("phase") in _FINISHED:
+    if not spec.get("nodeName") or finished(found):
         return 0
     if options.grace_seconds is not None:
         # A negative one is taken for a second: the API server's own rule.

@@ -19,6 +19,12 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.base
     Key,
     Object,
 )
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.raw import (
+    controller_of,
+    key_of,
+    labels_of,
+    node_of,
+)
 
 # Writes that are remembered: minutes of a large drain.
 HISTORY = 50_000
@@ -34,19 +40,6 @@ class Write:
 
 
 Listener = Callable[[Write], None]
-
-
-def key_of(resource: str, raw: Object) -> Key:
-    metadata = raw["metadata"]
-    return Key(resource, metadata.get("namespace", ""), metadata["name"])
-
-
-def controller_uid(raw: Object) -> str:
-    """The UID in the ownerReference with controller: true, "" where there is none."""
-    for owner in raw["metadata"].get("ownerReferences") or ():
-        if owner.get("controller"):
-            return str(owner["uid"])
-    return ""
 
 
 class Store:
@@ -133,9 +126,7 @@ class Store:
             if resource == "pods":
                 return self._all("pods", self._labelled.get((namespace, label, value), ()))
             found = self.objects(resource, namespace)
-            return [
-                raw for raw in found if (raw["metadata"].get("labels") or {}).get(label) == value
-            ]
+            return [raw for raw in found if labels_of(raw).get(label) == value]
 
     def count(self, resource: str) -> int:
         with self.lock:
@@ -202,10 +193,10 @@ class Store:
     def _places(self, key: Key, raw: Object) -> Iterator[tuple[dict[Any, dict[Key, None]], Any]]:
         if key.namespace:
             yield self._namespaced, (key.resource, key.namespace)
-        owner = controller_uid(raw)
-        if owner:
-            yield self._owned, (key.resource, owner)
+        owner = controller_of(raw)
+        if owner is not None:
+            yield self._owned, (key.resource, owner["uid"])
         if key.resource == "pods":
-            yield self._on_node, (raw.get("spec") or {}).get("nodeName") or ""
-            for label, value in (raw["metadata"].get("labels") or {}).items():
+            yield self._on_node, node_of(raw)
+            for label, value in labels_of(raw).items():
                 yield self._labelled, (key.namespace, label, value)

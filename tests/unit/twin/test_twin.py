@@ -36,7 +36,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.base
     Delete,
     Later,
 )
-from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.store import key_of
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.raw import key_of
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.twin import Settings, Twin
 
 START = 1_800_000_000.0

@@ -35,7 +35,6 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.raw 
     PODS,
     Raw,
     available,
-    controller_of,
     created_at,
     finished,
     key_of,
@@ -43,6 +42,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.raw 
     leaving,
     next_available,
     node_of,
+    own_keys,
     pod_from,
     ready,
     status_of,
@@ -76,13 +76,8 @@ class DaemonSets:
     watches = (DAEMON_SETS, PODS, NODES)
 
     def keys(self, change: Change, view: View) -> Iterable[Key]:
-        if change.resource == DAEMON_SETS:
-            return () if change.type == "DELETED" else (key_of(DAEMON_SETS, change.object),)
-        if change.resource == PODS:
-            owner = controller_of(change.object)
-            if owner is None or owner["kind"] != "DaemonSet":
-                return ()
-            return (Key(DAEMON_SETS, change.object["metadata"]["namespace"], owner["name"]),)
+        if change.resource != NODES:
+            return own_keys(change, DAEMON_SETS, "DaemonSet")
         return [
             key_of(DAEMON_SETS, one) for one in view.objects(DAEMON_SETS) if _minds(one, change)
         ]

@@ -33,11 +33,12 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.raw 
     REPLICA_SETS,
     Raw,
     annotations_of,
-    controller_of,
     created_at,
     finished,
     key_of,
     leaving,
+    own_keys,
+    owner_keys,
     reference_to,
     status_of,
     uid_of,
@@ -64,12 +65,10 @@ class Deployments:
     watches = (DEPLOYMENTS, REPLICA_SETS, PODS)
 
     def keys(self, change: Change, view: View) -> Iterable[Key]:
-        if change.resource == DEPLOYMENTS:
-            return () if change.type == "DELETED" else (key_of(DEPLOYMENTS, change.object),)
         if change.resource == PODS:
             # A set's status tells all but this: whether the last old pod of a Recreate has gone.
             return _of_pod(change.object, view) if change.type == "DELETED" else ()
-        return _owner(change.object, "Deployment", DEPLOYMENTS)
+        return own_keys(change, DEPLOYMENTS, "Deployment")
 
     def reconcile(self, key: Key, view: View, now: float, draw: Random) -> Iterable[Act]:  # noqa: ARG002
         deployment = view.get(key)
@@ -93,17 +92,10 @@ class Deployments:
         return acts
 
 
-def _owner(raw: Object, kind: str, resource: str) -> tuple[Key, ...]:
-    owner = controller_of(raw)
-    if owner is None or owner["kind"] != kind:
-        return ()
-    return (Key(resource, raw["metadata"]["namespace"], owner["name"]),)
-
-
 def _of_pod(pod: Object, view: View) -> Iterable[Key]:
-    for key in _owner(pod, "ReplicaSet", REPLICA_SETS):
+    for key in owner_keys(pod, REPLICA_SETS, "ReplicaSet"):
         found = view.get(key)
-        return () if found is None else _owner(found, "Deployment", DEPLOYMENTS)
+        return () if found is None else owner_keys(found, DEPLOYMENTS, "Deployment")
     return ()
 
 

@@ -26,7 +26,9 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.raw 
     CLAIMS,
     DAEMON_SETS,
     DEPLOYMENTS,
+    FOREGROUND,
     JOBS,
+    ORPHAN,
     PODS,
     REPLICA_SETS,
     REVISIONS,
@@ -37,7 +39,6 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.raw 
     with_metadata,
 )
 
-FOREGROUND, ORPHAN = "foregroundDeletion", "orphan"
 # Kinds that own others, and kinds that are owned by a controller.
 _OWNERS = (
     DEPLOYMENTS,

@@ -29,9 +29,9 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.raw 
     Raw,
     active,
     condition,
-    controller_of,
     key_of,
     leaving,
+    own_keys,
     pod_from,
     ready,
     seconds_of,
@@ -53,12 +53,7 @@ class Jobs:
     watches = (JOBS, PODS)
 
     def keys(self, change: Change, view: View) -> Iterable[Key]:  # noqa: ARG002
-        if change.resource == JOBS:
-            return () if change.type == "DELETED" else (key_of(JOBS, change.object),)
-        owner = controller_of(change.object)
-        if owner is None or owner["kind"] != "Job":
-            return ()
-        return (Key(JOBS, change.object["metadata"]["namespace"], owner["name"]),)
+        return own_keys(change, JOBS, "Job")
 
     def reconcile(self, key: Key, view: View, now: float, draw: Random) -> Iterable[Act]:  # noqa: ARG002
         job = view.get(key)

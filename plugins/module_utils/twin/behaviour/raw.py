@@ -6,12 +6,17 @@ from __future__ import annotations
 
 from typing import Any, Iterable, Mapping, Optional
 
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.pod import FINISHED_PHASES
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.times import (
     format_instant,
     instant_at,
     parse_instant,
 )
-from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.base import Key, Object
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.base import (
+    Change,
+    Key,
+    Object,
+)
 
 Raw = dict[str, Any]
 
@@ -24,7 +29,8 @@ STORAGE_CLASSES = "storageclasses.storage.k8s.io"
 ATTACHMENTS = "volumeattachments.storage.k8s.io"
 REVISIONS = "controllerrevisions.apps"
 
-FINISHED = ("Succeeded", "Failed")
+# The finalizers by which whoever deletes an owner says what is to become of what it owns.
+FOREGROUND, ORPHAN = "foregroundDeletion", "orphan"
 
 
 # --- metadata ------------------------------------------------------------------------------
@@ -58,6 +64,21 @@ def controller_of(raw: Object) -> Optional[Mapping[str, Any]]:
             found: Mapping[str, Any] = owner
             return found
     return None
+
+
+def own_keys(change: Change, resource: str, kind: str) -> tuple[Key, ...]:
+    """The key of the owner that a change concerns: its own, or one of what it controls."""
+    if change.resource == resource:
+        return () if change.type == "DELETED" else (key_of(resource, change.object),)
+    return owner_keys(change.object, resource, kind)
+
+
+def owner_keys(raw: Object, resource: str, kind: str) -> tuple[Key, ...]:
+    """The key of what controls this object, () when that is of another kind."""
+    owner = controller_of(raw)
+    if owner is None or owner["kind"] != kind:
+        return ()
+    return (Key(resource, raw["metadata"]["namespace"], owner["name"]),)
 
 
 def reference_to(owner: Object) -> Raw:
@@ -121,7 +142,7 @@ def ready(raw: Object) -> bool:
 
 
 def finished(pod: Object) -> bool:
-    return status_of(pod).get("phase") in FINISHED
+    return status_of(pod).get("phase") in FINISHED_PHASES
 
 
 def active(pod: Object) -> bool:

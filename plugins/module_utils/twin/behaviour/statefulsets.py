@@ -28,12 +28,12 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.raw 
     STATEFUL_SETS,
     Raw,
     available,
-    controller_of,
     finished,
     key_of,
     labels_of,
     leaving,
     next_available,
+    own_keys,
     pod_from,
     ready,
     status_of,
@@ -57,12 +57,7 @@ class StatefulSets:
     watches = (STATEFUL_SETS, PODS)
 
     def keys(self, change: Change, view: View) -> Iterable[Key]:  # noqa: ARG002
-        if change.resource == STATEFUL_SETS:
-            return () if change.type == "DELETED" else (key_of(STATEFUL_SETS, change.object),)
-        owner = controller_of(change.object)
-        if owner is None or owner["kind"] != "StatefulSet":
-            return ()
-        return (Key(STATEFUL_SETS, change.object["metadata"]["namespace"], owner["name"]),)
+        return own_keys(change, STATEFUL_SETS, "StatefulSet")
 
     def reconcile(self, key: Key, view: View, now: float, draw: Random) -> Iterable[Act]:  # noqa: ARG002
         owner = view.get(key)
