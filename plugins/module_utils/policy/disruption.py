@@ -221,6 +221,21 @@ def _attainable_in(fleet: Fleet, budget: Budget) -> Optional[int]:
     return attainable_pods(selected, fleet.controller_by_uid)
 
 
+def unguarded(pod: Pod) -> bool:
+    """Budgets do not count against the eviction of a pod that has ended, ends or has not begun."""
+    return pod.finished or pod.terminating or pod.phase == "Pending"
+
+
+def passes_unhealthy(pod: Pod, budget: Budget) -> bool:
+    """C10. A pod that is not Ready passes, and is not charged: by the budget's policy, or where
+    the healthy ones suffice without it."""
+    if pod.ready:
+        return False
+    if budget.unhealthy_pod_eviction_policy == ALWAYS_ALLOW:
+        return True
+    return budget.current_healthy >= budget.desired_healthy > 0
+
+
 def predict(pod: Pod, budgets: Iterable[Budget], attainable: Optional[int] = None) -> Prediction:
     """Returns what the Eviction API will answer for this pod, by the rules in its order.
 
@@ -229,7 +244,7 @@ def predict(pod: Pod, budgets: Iterable[Budget], attainable: Optional[int] = Non
     the pods that there happen to be: it tells a budget that can never spare a pod from one whose
     pods are missing for now.
     """
-    if pod.finished or pod.terminating or pod.phase == "Pending":
+    if unguarded(pod):
         state = "terminating" if pod.terminating else pod.phase
         return Prediction(Kind.UNGUARDED, (), "", f"Budgets do not guard a pod that is {state}.")
     guards = [one for one in budgets if one.selects(pod.meta.namespace, pod.meta.labels)]
@@ -254,12 +269,11 @@ def _several(guards: Sequence[Budget]) -> Prediction:
 
 
 def _passes_now(pod: Pod, budget: Budget) -> Optional[Prediction]:
-    """An unhealthy pod (C10) passes by the budget's policy, and is not charged to it."""
     reason = ""
-    if not pod.ready and budget.unhealthy_pod_eviction_policy == ALWAYS_ALLOW:
-        reason = f"The pod is not Ready and budget {budget.key} says {ALWAYS_ALLOW}."
-    elif not pod.ready and budget.current_healthy >= budget.desired_healthy > 0:
-        reason = f"The pod is not Ready and budget {budget.key} has its healthy pods without it."
+    if passes_unhealthy(pod, budget):
+        always = budget.unhealthy_pod_eviction_policy == ALWAYS_ALLOW
+        why = f"says {ALWAYS_ALLOW}" if always else "has its healthy pods without it"
+        reason = f"The pod is not Ready and budget {budget.key} {why}."
     elif not _held_back(budget) and budget.disruptions_allowed > 0:
         reason = f"Budget {budget.key} allows {budget.disruptions_allowed} now."
     return Prediction(Kind.PASSES, (budget.key,), "", reason) if reason else None

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Callable, Mapping, Optional
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.budget import (
-    ALWAYS_ALLOW,
     Budget,
     parse_budget,
 )
@@ -23,6 +22,8 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.times import 
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.disruption import (
     MAX_DISRUPTED_PODS,
+    passes_unhealthy,
+    unguarded,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin import answers
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.base import Key, Object
@@ -60,7 +61,7 @@ class Evictions:
             if raw is None:
                 raise answers.not_found(self.pods, key.name)
             pod = parse_pod(raw)
-            if not _is_unguarded(pod):
+            if not unguarded(pod):
                 self._pass_budget(pod, options)
             if not options.dry_run:
                 options = self._announced(key, options)
@@ -103,7 +104,7 @@ class Evictions:
         if len(found) > 1:
             raise _several()
         for raw, budget in found:
-            if _passes_unhealthy(pod, budget):
+            if passes_unhealthy(pod, budget):
                 continue
             _check(budget)
             if not options.dry_run:
@@ -130,19 +131,6 @@ def _insufficient(condition: Mapping[str, Any], moment: str) -> Mapping[str, Any
         return condition
     changed = {"status": "False", "reason": "InsufficientPods", "lastTransitionTime": moment}
     return {**condition, **changed}
-
-
-def _is_unguarded(pod: Pod) -> bool:
-    return pod.finished or pod.terminating or pod.phase == "Pending"
-
-
-def _passes_unhealthy(pod: Pod, budget: Budget) -> bool:
-    """A pod that is not Ready is not charged: by policy, or where the healthy ones suffice."""
-    if pod.ready:
-        return False
-    if budget.unhealthy_pod_eviction_policy == ALWAYS_ALLOW:
-        return True
-    return budget.current_healthy >= budget.desired_healthy > 0
 
 
 def _check(budget: Budget) -> None:

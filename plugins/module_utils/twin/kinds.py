@@ -159,8 +159,10 @@ class Kinds:
 
     def __init__(self) -> None:
         self._by_path: dict[tuple[str, str, str], Kind] = {}
+        # By the store's key, then by version, in the order in which they came.
+        self._by_resource: dict[str, dict[str, Kind]] = {}
         for kind in _BUILT_IN:
-            self._by_path[kind.group, kind.version, kind.plural] = kind
+            self._add(kind)
 
     def __iter__(self) -> Iterator[Kind]:
         return iter(tuple(self._by_path.values()))
@@ -170,19 +172,21 @@ class Kinds:
 
     def named(self, resource: str) -> Kind:
         """Of the store's key. Raises KeyError."""
-        for kind in self._by_path.values():
-            if kind.resource == resource:
-                return kind
-        raise KeyError(resource)
+        return next(iter(self._by_resource[resource].values()))
 
     def install(self, definition: Mapping[str, Any]) -> None:
         """Serves every served version of a CustomResourceDefinition."""
         for kind in _custom(definition):
-            self._by_path[kind.group, kind.version, kind.plural] = kind
+            self._add(kind)
 
     def remove(self, definition: Mapping[str, Any]) -> None:
         for kind in _custom(definition):
             self._by_path.pop((kind.group, kind.version, kind.plural), None)
+            self._by_resource.pop(kind.resource, None)
+
+    def _add(self, kind: Kind) -> None:
+        self._by_path[kind.group, kind.version, kind.plural] = kind
+        self._by_resource.setdefault(kind.resource, {})[kind.version] = kind
 
 
 def _custom(definition: Mapping[str, Any]) -> Iterator[Kind]:

@@ -52,16 +52,15 @@ class Route:
 def route(request: Request, kinds: Kinds) -> Route:
     """Raises Refusal (404, 405)."""
     group, version, rest = _version(request.path)
-    if not any((kind.group, kind.version) == (group, version) for kind in kinds):
-        raise answers.no_such_group()
     namespace = ""
     in_namespace = len(rest) > 2 and rest[0] == "namespaces"
     if in_namespace and not (len(rest) == 3 and rest[2] in _NAMESPACE_SUBRESOURCES):
         namespace, rest = rest[1], rest[2:]
     plural, name, subresource = (*rest, "", "", "")[:3]
     kind = kinds.find(group, version, plural)
-    known = kind is not None and len(rest) <= 3
-    if kind is None or not known or (namespace and not kind.namespaced):
+    if kind is None and not any((k.group, k.version) == (group, version) for k in kinds):
+        raise answers.no_such_group()
+    if kind is None or len(rest) > 3 or (namespace and not kind.namespaced):
         raise answers.no_such_path()
     if subresource and subresource not in kind.subresources:
         raise answers.no_such_path()
