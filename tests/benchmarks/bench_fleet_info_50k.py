@@ -25,7 +25,7 @@ from typing import Any
 from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.kubernetes.connection import (
     Connection,
 )
-from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.registry import open_cluster
+from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.registry import find
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.fleet_info import (
     FleetInfoOptions,
     fleet_info,
@@ -112,7 +112,7 @@ def raw_read(url: str) -> None:
 
 def read_fleet_info(url: str) -> None:
     """The whole call, nodes, budgets and controllers included."""
-    cluster = open_cluster(Connection(host=url, api_key="none"), environment={})
+    cluster = find(Connection(host=url, api_key="none"), environment={}).cluster()
     report = fleet_info(FleetInfoOptions(), cluster, Run("bench"))
     assert report.extra["summary"]["pods"] == PODS
 

@@ -13,7 +13,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.base impor
 from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.kubernetes.connection import (
     Connection,
 )
-from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.registry import open_cluster
+from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.registry import find
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.run import Progress, Run
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.report import Report
 from tests.control_plane.space import Space
@@ -25,7 +25,7 @@ PREFIX = "fleet.evenkeel.dev/"
 def cluster_of(space: Space, user: str = "runner", **how: Any) -> Iterator[Cluster]:
     """`how`: as Space.kubeconfig takes it."""
     path = str(space.kubeconfig(user, **how))
-    cluster = open_cluster(Connection(kubeconfig=path), environment={})
+    cluster = find(Connection(kubeconfig=path), environment={}).cluster()
     try:
         yield cluster
     finally:

@@ -15,7 +15,7 @@ import sys
 from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.kubernetes.connection import (
     Connection,
 )
-from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.registry import open_cluster
+from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.registry import find
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.identity import holder
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.lock import Locks, hold
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.run import Run
@@ -27,7 +27,7 @@ def main() -> None:
     kubeconfig, names, purpose, ttl, join_timeout = sys.argv[1:6]
     run = Run(holder=holder())
     _say(run.holder)
-    cluster = open_cluster(Connection(kubeconfig=kubeconfig), environment={})
+    cluster = find(Connection(kubeconfig=kubeconfig), environment={}).cluster()
     nodes = [cluster.get(NODES, name) for name in names.split(",")]
     try:
         with hold(

@@ -13,7 +13,7 @@ import pytest
 from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.kubernetes.connection import (
     Connection,
 )
-from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.registry import open_cluster
+from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.registry import find
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.clock import (
     Inbox,
     SystemClock,
@@ -50,7 +50,7 @@ rules: [{apiGroups: [""], resources: [nodes], verbs: [get, list, watch]}]
 
 @pytest.fixture
 def cluster(space):
-    cluster = open_cluster(Connection(kubeconfig=str(space.kubeconfig())), environment={})
+    cluster = find(Connection(kubeconfig=str(space.kubeconfig())), environment={}).cluster()
     yield cluster
     cluster.close()
 
@@ -60,9 +60,9 @@ def reader(space, tmp_path: Path):
     """A user who may read nodes, and nothing else."""
     roles = tmp_path / "roles.yml"
     roles.write_text(READ_NODES)
-    cluster = open_cluster(
+    cluster = find(
         Connection(kubeconfig=str(space.kubeconfig("reader", roles=roles))), environment={}
-    )
+    ).cluster()
     yield cluster
     cluster.close()
 
@@ -265,7 +265,7 @@ def test_a_follower_sees_a_node_come_change_and_vanish(space, cluster):
 def test_a_token_that_expires_is_renewed_once_while_eight_threads_work(space):
     """The API server keeps a token for valid up to 10 s longer: 35 s are three lives of it."""
     config = space.kubeconfig("short", token_seconds=10)
-    cluster = open_cluster(Connection(kubeconfig=str(config)), environment={})
+    cluster = find(Connection(kubeconfig=str(config)), environment={}).cluster()
     until = time.monotonic() + 35
     problems = []
 
@@ -289,13 +289,13 @@ def test_a_token_that_expires_is_renewed_once_while_eight_threads_work(space):
 
 def test_an_address_where_no_server_is_gets_one_sentence():
     with pytest.raises(Unreachable, match=r"127\.0\.0\.1:1 did not answer to list nodes: Connect"):
-        open_cluster(Connection(host="https://127.0.0.1:1", api_key="x"), environment={}).list(
+        find(Connection(host="https://127.0.0.1:1", api_key="x"), environment={}).cluster().list(
             NODES
         )
 
 
 def test_a_certificate_that_nobody_vouches_for_is_refused_at_once(plane):
-    cluster = open_cluster(Connection(host=plane.server, api_key="x"), environment={})
+    cluster = find(Connection(host=plane.server, api_key="x"), environment={}).cluster()
     with pytest.raises(Unreachable, match=r"TLS failed: .*certificate verify failed"):
         cluster.list(NODES)
 
@@ -303,22 +303,22 @@ def test_a_certificate_that_nobody_vouches_for_is_refused_at_once(plane):
 def test_a_wrong_token_is_unauthorized(plane):
     connection = Connection(host=plane.server, api_key="wrong", validate_certs=False)
     with pytest.raises(Unauthorized, match="does not accept the credentials"):
-        open_cluster(connection, environment={}).list(NODES)
+        find(connection, environment={}).cluster().list(NODES)
 
 
 def test_another_cluster_than_the_one_named_is_refused(space):
     connection = Connection(kubeconfig=str(space.kubeconfig()), cluster="production")
     with pytest.raises(Refused, match="Cluster production: the connection leads to "):
-        open_cluster(connection, environment={})
+        find(connection, environment={}).cluster()
 
 
 def test_a_kubeconfig_that_is_not_there_is_named():
     with pytest.raises(InvalidOption, match="there is no kubeconfig at /nowhere"):
-        open_cluster(Connection(kubeconfig="/nowhere"), environment={})
+        find(Connection(kubeconfig="/nowhere"), environment={}).cluster()
 
 
 def test_a_context_that_the_kubeconfig_lacks_is_named(space):
     with pytest.raises(InvalidOption, match=r"context: .*staging"):
-        open_cluster(
+        find(
             Connection(kubeconfig=str(space.kubeconfig()), context="staging"), environment={}
-        )
+        ).cluster()

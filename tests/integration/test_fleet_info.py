@@ -12,7 +12,7 @@ import pytest
 from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.kubernetes.connection import (
     Connection,
 )
-from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.registry import open_cluster
+from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.registry import find
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.fleet_info import (
     FleetInfoOptions,
     fleet_info,
@@ -51,7 +51,7 @@ def world(space):
 
 def read(space, options, user="runner", check_mode=False, **kubeconfig):
     config = space.kubeconfig(user, **kubeconfig)
-    cluster = open_cluster(Connection(kubeconfig=str(config)), environment={})
+    cluster = find(Connection(kubeconfig=str(config)), environment={}).cluster()
     try:
         return fleet_info(options, cluster, Run("test", check_mode=check_mode))
     finally:

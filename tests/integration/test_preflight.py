@@ -21,7 +21,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.base impor
 from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.kubernetes.connection import (
     Connection,
 )
-from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.registry import open_cluster
+from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.registry import find
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.preflight import (
     PreflightOptions,
     preflight,
@@ -208,7 +208,7 @@ WORLDS = [
 @pytest.fixture
 def cluster(space: Space) -> Iterator[Cluster]:
     """As a user that may do exactly what docs/rbac/doctor.yml says."""
-    opened = open_cluster(Connection(kubeconfig=str(space.kubeconfig(roles=DOCTOR))))
+    opened = find(Connection(kubeconfig=str(space.kubeconfig(roles=DOCTOR)))).cluster()
     yield opened
     opened.close()
 
@@ -303,7 +303,7 @@ def test_webhooks_that_may_not_be_read_are_a_finding(space: Space, tmp_path: Pat
     role = yaml.safe_load(DOCTOR.read_text())
     role["rules"] = [rule for rule in role["rules"] if "admission" not in rule["apiGroups"][0]]
     roles.write_text(yaml.safe_dump(role))
-    limited = open_cluster(Connection(kubeconfig=str(space.kubeconfig("limited", roles=roles))))
+    limited = find(Connection(kubeconfig=str(space.kubeconfig("limited", roles=roles)))).cluster()
     try:
         report = _preflight(limited, nodes=(only,))
     finally:

@@ -61,7 +61,7 @@ def destination(twin: Twin) -> Iterator[Destination]:
     found = find(Connection(kubeconfig=twin.kubeconfig()), environment={})
     found.clock.sleep(300)
     yield found
-    found.leave()
+    found.clock.close()
 
 
 def ready(twin: Twin, app: str) -> list[str]:

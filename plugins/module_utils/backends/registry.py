@@ -51,11 +51,6 @@ class Destination:
         )
         return KubernetesCluster(self.credentials, rest)
 
-    def leave(self) -> None:
-        """The run is over: a twin waits for it no more."""
-        if isinstance(self.clock, TwinClock):
-            self.clock.close()
-
 
 def find(
     connection: Connection,
@@ -72,18 +67,6 @@ def find(
     # Tokens expire in real time, whatever the run's clock says.
     credentials = Credentials(full, clock or SystemClock())
     return Destination(full, credentials, clock or _clock_of(credentials))
-
-
-def open_cluster(
-    connection: Connection,
-    *,
-    clock: Optional[Clock] = None,
-    interruption: Callable[[], str] = lambda: "",
-    environment: Optional[Mapping[str, str]] = None,
-) -> Cluster:
-    """find() and its cluster in one, for whoever has a clock. Raises as find() does."""
-    chosen = clock or SystemClock()
-    return find(connection, clock=chosen, environment=environment).cluster(interruption)
 
 
 def _clock_of(credentials: Credentials) -> Clock:

@@ -86,6 +86,9 @@ class Clock(Protocol):
     def attention(self) -> Attention:
         """For a watch that is about to be opened."""
 
+    def close(self) -> None:
+        """The run is over: nobody waits for it any more."""
+
 
 class Attention(Protocol):
     """What a clock must know of one watch: virtual time waits for events that are on their way."""
@@ -141,3 +144,6 @@ class SystemClock:
 
     def attention(self) -> NoAttention:
         return NoAttention()
+
+    def close(self) -> None:
+        """Nobody waits."""

@@ -138,7 +138,7 @@ class _Call:
                 self._narrator.tell(Progress("", cluster.description, urgent=True, once=True))
                 return self._module.function(options, self._recorder, self._run(params, prefix))
         finally:
-            destination.leave()
+            destination.clock.close()
 
     def close(self) -> float:
         """Says the last words, and returns how many seconds it took by its clock."""

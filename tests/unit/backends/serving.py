@@ -16,7 +16,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.base impor
 from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.kubernetes.connection import (
     Connection,
 )
-from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.registry import open_cluster
+from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.registry import find
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.clock import SystemClock
 
 
@@ -177,9 +177,8 @@ def cluster_of(
     **options: Any,
 ) -> Cluster:
     connection = Connection(**{"host": url, "api_key": "secret", **options})
-    return open_cluster(
-        connection, clock=clock or QuickClock(), interruption=interruption, environment={}
-    )
+    found = find(connection, clock=clock or QuickClock(), environment={})
+    return found.cluster(interruption)
 
 
 def page(names: list[str], token: str = "", version: str = "7") -> Say:

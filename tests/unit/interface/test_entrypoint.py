@@ -49,9 +49,6 @@ class Reached:
     def cluster(self, _interruption: Any) -> Silent:
         return self.made
 
-    def leave(self) -> None:
-        """Nobody waits for this call."""
-
 
 @dataclass(frozen=True)
 class Options:

@@ -73,7 +73,7 @@ def twin():
 def destination(twin):
     found = find(Connection(kubeconfig=twin.kubeconfig()), environment={})
     yield found
-    found.leave()
+    found.clock.close()
 
 
 def make(twin, plural, namespace="", **document):
