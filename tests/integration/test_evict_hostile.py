@@ -298,6 +298,8 @@ def test_two_budgets_that_become_one_meanwhile_let_the_pod_go(
 ) -> None:
     first = space.nodes(2)[0]
     space.deployment("web", 2, node=first)
+    # Before the budgets: what becomes Ready wakes only one of two budgets that select it.
+    space.wait_running()
     space.budget("one", "web", max_unavailable=1)
     space.budget("two", "web", max_unavailable=1)
     space.deployment("slow", 1, node=first, stop_seconds=8)
