@@ -15,9 +15,9 @@ import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from . import credentials
+from .answering import json_handler
 from .api import Api, Document, Unreachable
 from .components import Layout, Ports, command
 from .supervisor import AUDIT_POLICY, STAGES, START_SECONDS, _die_with_parent, _free_ports
@@ -34,7 +34,7 @@ class Extender:
 
     def __init__(self) -> None:
         self.passed: dict[str, frozenset[str]] = {}
-        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), json_handler(self.filter))
         self._server.daemon_threads = True
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
@@ -142,25 +142,3 @@ def _configuration(kubeconfig: str, extender: str) -> Document:
             {"urlPrefix": extender, "filterVerb": "filter", "nodeCacheCapable": True, "weight": 1}
         ],
     }
-
-
-def _handler(extender: Extender) -> type[http.server.BaseHTTPRequestHandler]:
-    class Handler(http.server.BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        # One write per answer, or each waits 40 ms for the other side's acknowledgement.
-        wbufsize = 65536
-        disable_nagle_algorithm = True
-
-        def do_POST(self) -> None:
-            arguments = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            body = json.dumps(extender.filter(arguments)).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *arguments: Any) -> None:
-            """Nothing to say beside the test."""
-
-    return Handler

@@ -8,7 +8,6 @@ import base64
 import datetime
 import http.server
 import ipaddress
-import json
 import ssl
 import threading
 from collections.abc import Callable
@@ -16,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .answering import json_handler
 from .api import Document
 
 
@@ -44,7 +44,7 @@ class Webhook:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(file)
         self.authority = certificate
-        self._server = _Server(("127.0.0.1", 0), _handler(self))
+        self._server = _Server(("127.0.0.1", 0), json_handler(self.answer))
         self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
@@ -110,28 +110,6 @@ class _Server(http.server.ThreadingHTTPServer):
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """The API server closes its connections as it likes."""
-
-
-def _handler(webhook: Webhook) -> type[http.server.BaseHTTPRequestHandler]:
-    class Handler(http.server.BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        # One write per answer, or each waits 40 ms for the other side's acknowledgement.
-        wbufsize = 65536
-        disable_nagle_algorithm = True
-
-        def do_POST(self) -> None:
-            review = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            body = json.dumps(webhook.answer(review)).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *arguments: Any) -> None:
-            """Nothing to say beside the test."""
-
-    return Handler
 
 
 def _self_signed() -> tuple[bytes, bytes]:
