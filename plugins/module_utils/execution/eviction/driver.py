@@ -240,8 +240,7 @@ class Drain:
 
     def _needs_owner(self, leaver: Leaver) -> bool:
         """An owner that wants one replica at most has none that a fragile pod could wait for."""
-        fleet = self._state.world.fleet(leaver.pod.meta.namespace)
-        owner = fleet.controller_of(leaver.pod)
+        owner = self._state.world.family(leaver.pod).controller_of(leaver.pod)
         waits_for_others = leaver.fragile and (owner is None or owner.replicas > 1)
         budgets = self._state.budgets_of(leaver.pod)
         return waits_for_others or not all(counts_scale(budget) for budget in budgets)

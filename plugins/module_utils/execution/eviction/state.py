@@ -91,11 +91,11 @@ class DrainState:
         """A new leaver; its owner's Ready replicas are counted at the first of its pods."""
         self.leavers[leaver.uid] = leaver
         pod = leaver.pod
-        fleet = self.world.fleet(pod.meta.namespace)
-        leaver.owner = owner_key(pod, fleet)
+        family = self.world.family(pod)
+        leaver.owner = owner_key(pod, family)
         if leaver.owner and leaver.owner not in self.owners:
             kind, _unused, path = leaver.owner.partition(" ")
-            ready = count_ready(owner_replicas(pod, fleet))
+            ready = count_ready(owner_replicas(pod, family))
             name = path.partition("/")[2]
             self.owners[leaver.owner] = Moved(kind, pod.meta.namespace, name, ready)
 

@@ -60,11 +60,11 @@ def _owner_turn(state: DrainState, leaver: Leaver) -> Optional[Hurdle]:
     """C34, C35: fragile pods leave one at a time per owner, each when the last is made up for."""
     if not leaver.fragile or not leaver.owner:
         return None
-    fleet = state.world.fleet(leaver.pod.meta.namespace)
-    replicas = owner_replicas(leaver.pod, fleet)
+    family = state.world.family(leaver.pod)
+    replicas = owner_replicas(leaver.pod, family)
     situation = owner_state(
         leaver.owner,
-        fleet.controller_of(leaver.pod),
+        family.controller_of(leaver.pod),
         state.owners[leaver.owner].ready,
         replicas,
         state.leaving_among(replicas),

@@ -7,6 +7,12 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any, Iterable, Mapping, Optional
 
+from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.coverage import (
+    Coverage,
+)
+from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.families import (
+    Families,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.budget import Budget
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.controller import (
     Autoscaler,
@@ -31,8 +37,6 @@ _TYPES: Mapping[str, type] = {
     "VolumeAttachment": VolumeAttachment,
 }
 
-_Labels = frozenset[tuple[str, str]]
-
 
 class World:
     """Objects by UID within their namespace, the cluster-scoped ones under the namespace "".
@@ -46,8 +50,8 @@ class World:
             for kind in (Pod, Budget, Controller, Autoscaler, Node, VolumeAttachment)
         }
         self._fleets: dict[str, Fleet] = {}
-        self._selections: dict[str, tuple[Fleet, tuple[Pod, ...]]] = {}
-        self._guards: dict[str, dict[_Labels, tuple[str, ...]]] = defaultdict(dict)
+        self._coverages: dict[str, Coverage] = {}
+        self._families = Families()
         for group in (fleet.nodes, fleet.pods, fleet.budgets, fleet.controllers, fleet.autoscalers):
             for item in group:
                 self.put(item)
@@ -56,11 +60,9 @@ class World:
 
     def put(self, item: Any) -> None:
         shelf = self._changed(item)
-        if isinstance(item, Budget):
-            known = shelf.get(item.meta.uid)
-            if known is None or known.selector != item.selector:
-                self._guards.pop(item.meta.namespace, None)
+        known = shelf.get(_key(item))
         shelf[_key(item)] = item
+        self._relate(known, item)
 
     def drop(self, item: Any) -> None:
         """Unless another of its name has come since: a new list may tell of both at once."""
@@ -68,8 +70,7 @@ class World:
         known = shelf.get(_key(item))
         if known is not None and known.meta.uid == item.meta.uid:
             del shelf[_key(item)]
-            if isinstance(item, Budget):
-                self._guards.pop(item.meta.namespace, None)
+            self._relate(known, None)
 
     def missing(self, kind: str, items: Iterable[Any]) -> list[Any]:
         """What is known of this kind and is not among `items`."""
@@ -108,47 +109,43 @@ class World:
             )
         return found
 
-    def budgets_of(self, pod: Pod) -> tuple[Budget, ...]:
-        """The newest state of the budgets that select this pod, by key.
+    def family(self, pod: Pod) -> Fleet:
+        """This pod's owner with all its pods and ReplicaSets, and nothing else (families.py)."""
+        return self._families.of(pod, self._shelf(Controller, pod.meta.namespace))
 
-        Asked of each waiting pod at each decision: 100 pods under 100 budgets are 10,000 matches of
-        labels. So they are matched once, until a budget comes, goes or selects others.
-        """
-        namespace = pod.meta.namespace
-        guards, labels = self._guards[namespace], frozenset(pod.meta.labels.items())
-        if labels not in guards:
-            found = [
-                budget
-                for budget in self._shelf(Budget, namespace).values()
-                if budget.selects(namespace, pod.meta.labels)
-            ]
-            found.sort(key=lambda budget: str(budget.key))
-            guards[labels] = tuple(budget.meta.uid for budget in found)
-        budgets = self._shelf(Budget, namespace)
-        return tuple(budgets[uid] for uid in guards[labels])
+    def budgets_of(self, pod: Pod) -> tuple[Budget, ...]:
+        """The newest state of the budgets that select this pod, by key."""
+        return self._coverage(pod.meta.namespace).budgets_of(pod)
 
     def attainable(self, budget: Budget) -> Optional[int]:
         """How many of the budget's pods there will be once nothing is going on; None where its own
         status is what counts."""
         if counts_scale(budget):
             return None
-        fleet = self.fleet(budget.meta.namespace)
-        return attainable_pods(self._selected(budget, fleet), fleet.controller_by_uid)
+        namespace = budget.meta.namespace
+        pods = self._coverage(namespace).pods_of(budget)
+        return attainable_pods(pods, self._shelf(Controller, namespace))
 
     def unhealthy(self, budget: Budget) -> tuple[UnhealthyPod, ...]:
         """The budget's pods that are not healthy: what everybody is waiting for."""
-        fleet = self.fleet(budget.meta.namespace)
-        return unhealthy_pods(budget, self._selected(budget, fleet))
+        return unhealthy_pods(budget, self._coverage(budget.meta.namespace).pods_of(budget))
 
-    def _selected(self, budget: Budget, fleet: Fleet) -> tuple[Pod, ...]:
-        """Matching labels is what costs: kept as long as the Fleet is."""
-        found = self._selections.get(budget.key)
-        if found is None or found[0] is not fleet:
-            pods = tuple(
-                pod for pod in fleet.pods if budget.selects(pod.meta.namespace, pod.meta.labels)
-            )
-            found = self._selections[budget.key] = (fleet, pods)
-        return found[1]
+    def _coverage(self, namespace: str) -> Coverage:
+        found = self._coverages.get(namespace)
+        if found is None:
+            shelves = (self._shelves[kind][namespace] for kind in (Pod, Budget))
+            found = self._coverages[namespace] = Coverage(*shelves)
+        return found
+
+    def _relate(self, before: Any, now: Any) -> None:
+        """Tells who keeps what belongs together of an object that came, changed or went."""
+        item = before if now is None else now
+        if isinstance(item, Pod):
+            self._coverage(item.meta.namespace).pod_changed(before, now)
+        elif isinstance(item, Budget):
+            self._coverage(item.meta.namespace).budget_changed(before, now)
+        if isinstance(item, (Pod, Controller)):
+            self._families.changed(before, now)
 
     def _changed(self, item: Any) -> dict[str, Any]:
         """The shelf of an item that is about to change; the Fleets built from it are void."""

@@ -7,10 +7,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.world import World
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.selector import LabelSelector
-from tests.unit.builders import budget, fleet, pod
+from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.disruption import (
+    attainable_pods,
+    counts_scale,
+    unhealthy_pods,
+)
+from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.fragility import owner_replicas
+from tests.unit.builders import budget, controller, fleet, owner_of, pod
 
 WEB, DATA = {"app": "web"}, {"app": "data"}
 
@@ -71,3 +79,58 @@ def test_labels_are_not_matched_again_when_a_status_changes(monkeypatch: pytest.
     world.put(replace(web, disruptions_allowed=7))
 
     assert world.budgets_of(pod(labels=WEB))[0].disruptions_allowed == 7
+
+
+# What changes in a namespace, drawn at random: two Deployments with a ReplicaSet each, a bare
+# StatefulSet, pods that come, are adopted, orphaned or relabelled, and budgets that select others.
+DEPLOYMENTS = [controller(name) for name in ("web", "data")]
+SETS = [controller(f"{one.meta.name}-1", kind="ReplicaSet", owner=one) for one in DEPLOYMENTS]
+DATABASE = controller("db", kind="StatefulSet")
+OWNERS = [None, *SETS, DATABASE, owner_of(controller("unknown", kind="ReplicaSet"))]
+LABELS = [WEB, DATA, {}]
+MEMBERS = st.one_of(
+    st.builds(
+        pod,
+        st.sampled_from(["p1", "p2", "p3", "p4"]),
+        owner=st.sampled_from(OWNERS),
+        labels=st.sampled_from(LABELS),
+        ready=st.booleans(),
+    ),
+    st.builds(
+        budget,
+        st.sampled_from(["a", "b"]),
+        selects=st.sampled_from([WEB, DATA]),
+        min_available=st.sampled_from([1, "50%"]),
+    ),
+    st.sampled_from([*DEPLOYMENTS, *SETS, DATABASE]),
+)
+
+
+@given(st.lists(st.tuples(st.sampled_from(["put", "drop", "ask"]), MEMBERS), max_size=30))
+def test_after_any_changes_a_world_answers_as_one_that_is_made_of_what_there_is(changes):
+    world, there = World(fleet()), {}
+    for change, member in changes:
+        if change == "put":
+            world.put(member)
+            there[member.meta.uid] = member
+        elif change == "drop":
+            world.drop(member)
+            there.pop(member.meta.uid, None)
+        _same_answers(world, fleet(*there.values()))
+
+
+def _same_answers(world, whole):
+    for one in whole.pods:
+        family = world.family(one)
+        assert family.controller_of(one) == whole.controller_of(one)
+        assert set(_keys(owner_replicas(one, family))) == set(_keys(owner_replicas(one, whole)))
+        assert world.budgets_of(one) == whole.budgets_for(one)
+    for one in whole.budgets:
+        assert world.unhealthy(one) == unhealthy_pods(one, whole.pods)
+        selected = [each for each in whole.pods if one.selects("shop", each.meta.labels)]
+        expected = attainable_pods(selected, whole.controller_by_uid)
+        assert world.attainable(one) == (None if counts_scale(one) else expected)
+
+
+def _keys(pods):
+    return [one.key for one in pods]
