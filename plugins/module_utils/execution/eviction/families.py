@@ -48,7 +48,7 @@ class Families:
         return Fleet(pods=pods, controllers=tuple(family.values()))
 
     def _shelf(self, member: Member) -> dict[str, dict[str, Any]]:
-        return self._pods if isinstance(member, Pod) else self._controllers  # type: ignore[return-value]
+        return self._pods if isinstance(member, Pod) else self._controllers
 
 
 def _above(pod: Pod, controllers: Mapping[str, Controller]) -> Iterator[Controller]:
