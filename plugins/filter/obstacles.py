@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from typing import Any, Callable, Mapping, Sequence
 
-from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.driver import RESUME
-
 # Lines for a person, and for an annotation that is read in a terminal.
 _LINES = 20
 _LINES_OF_NODE = 5
@@ -24,7 +22,8 @@ def obstacles(evicted: Mapping[str, Any], node: str = "") -> list[str]:
     """
     left = _left(evicted, node)
     if not left:
-        return [_without_advice(str(evicted.get("msg", "evict ended without a result.")))]
+        told = evicted.get("problem") or evicted.get("msg", "evict ended without a result.")
+        return [str(told)]
     lines = _lines(left, named=not node)
     if node:
         return [f"{_opening(evicted, left, node)} {'; '.join(_shortened(lines, _LINES_OF_NODE))}"]
@@ -50,20 +49,9 @@ def _opening(evicted: Mapping[str, Any], left: Sequence[_Entry], node: str) -> s
     if evicted.get("code") == "refused":
         return f"Refused, nothing was changed: {_pods(_count(left))} may not be evicted."
     nodes = ", ".join(sorted({entry["node"] for entry in left}))
-    return f"{_problem(evicted)}{_pods(_count(left))} still on {nodes}:"
-
-
-def _problem(evicted: Mapping[str, Any]) -> str:
-    """The sentence for which evict ended early: it stands before the count of those that left."""
-    gone = len(evicted["result"]["done"])
-    total = sum(each["total"] for each in evicted.get("nodes", []))
-    sentence, found, _rest = str(evicted["msg"]).partition(f"{gone} of {_pods(total)} left")
-    return _without_advice(sentence) if found else ""
-
-
-def _without_advice(text: str) -> str:
-    """How a drain is undone is not how a maintenance is."""
-    return text.replace(RESUME + " ", "").replace(" " + RESUME, "")
+    # Without evict's own remedy: how a drain is undone is not how a maintenance is.
+    problem = f"{evicted['problem']} " if evicted.get("problem") else ""
+    return f"{problem}{_pods(_count(left))} still on {nodes}:"
 
 
 def _lines(left: Sequence[_Entry], named: bool) -> list[str]:

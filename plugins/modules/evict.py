@@ -249,6 +249,16 @@ timeline:
   type: list
   elements: dict
   sample: [{seconds: 0.3, node: worker-1, text: waits for PodDisruptionBudget shop/web, done: 0, total: 0}]
+problem:
+  description: What ended the call before all pods had left, such as a timeout; C(msg) begins with it.
+  returned: when something ended the call early
+  type: str
+  sample: Timed out after 600 s (wait_timeout).
+remedy:
+  description: How to go on after that, or back.
+  returned: when something ended the call early
+  type: str
+  sample: "What is done stays done: run it again to go on, or uncordon the nodes to undo."
 nodes:
   description: Where each node stands.
   returned: when the nodes were read

@@ -7,24 +7,27 @@ from __future__ import annotations
 from typing import Any
 
 from ansible_collections.evenkeel.fleet.plugins.filter.obstacles import obstacles
-from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.driver import RESUME
 
 
 def entry(workload: str, node: str, code: str, detail: str = "") -> dict[str, str]:
     return {"workload": workload, "node": node, "action": "evict", "code": code, "detail": detail}
 
 
-def evicted(msg: str, code: str = "", total: int = 0, **lists: Any) -> dict[str, Any]:
+def evicted(
+    msg: str, code: str = "", total: int = 0, problem: str = "", **lists: Any
+) -> dict[str, Any]:
     result = {name: lists.get(name, []) for name in ("done", "skipped", "pending", "failed")}
     found = {"msg": msg, "result": result, "nodes": [{"name": "n1.example.com", "total": total}]}
+    found |= {"problem": problem, "remedy": "Run it again."} if problem else {}
     return {**found, "code": code} if code else found
 
 
 WAITS = "waits for PDB shop/web (allows 0)"
 TIMED_OUT = evicted(
-    f"Timed out after 600 s (wait_timeout). {RESUME} 1 of 4 pods left n1.example.com, n2. 1 cannot",
+    "Timed out after 600 s (wait_timeout). Run it again. 1 of 4 pods left n1.example.com, n2. ...",
     "timeout",
     total=4,
+    problem="Timed out after 600 s (wait_timeout).",
     done=[entry("shop/gone", "n1.example.com", "evicted")],
     pending=[
         entry("shop/web-1", "n1.example.com", "budget_exhausted", WAITS),
@@ -77,6 +80,11 @@ def test_an_error_without_lists_is_told_as_it_is() -> None:
         "Node n1 is held by A until T."
     ]
     assert obstacles({"msg": "MODULE FAILURE"}, "n1") == ["MODULE FAILURE"]
+
+
+def test_a_drain_that_ended_early_without_a_pod_left_tells_why_without_its_own_remedy() -> None:
+    lost = evicted("Lost it. Run it again. 2 of 2 pods left n1.", "lock_lost", problem="Lost it.")
+    assert obstacles(lost) == ["Lost it."]
 
 
 def test_long_lists_are_cut_and_counted() -> None:

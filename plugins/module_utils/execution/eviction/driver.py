@@ -85,8 +85,6 @@ GATHER = 0.02
 # Seconds for the answers of requests that are under way when the run must stop.
 LAST_ANSWERS = 1.0
 
-RESUME = "What is done stays done: run it again to go on, or uncordon the nodes to undo."
-
 
 class TimedOut(FleetError):
     code = "timeout"
@@ -122,7 +120,7 @@ class Drain:
             for line in self._status.last(self._now()):
                 self._take_in(ANSWERS, performer(line))
         except FleetError as error:
-            failure, problem = error.code, f"{error} {RESUME}"
+            failure, problem = error.code, str(error)
             for unsent in posts.take_back():
                 self._machine.withdraw(unsent, self._now())
             self._take_last_answers()

@@ -27,6 +27,8 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.report import
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.resources import CONTROLLERS
 from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.consent import Verdict
 
+# What to do after a call that ended early.
+RESUME = "What is done stays done: run it again to go on, or uncordon the nodes to undo."
 # A message names so many pods; the lists have them all.
 _NAMED = 3
 
@@ -76,6 +78,7 @@ def report(
             "nodes": [_node(state, name, lists) for name in sorted(state.targets)],
             "owners": _owners(state, planned),
             "warnings": _warnings(state, planned),
+            **({"problem": problem, "remedy": RESUME} if problem else {}),
         },
         done=lists["done"],
         skipped=lists["skipped"],
@@ -116,7 +119,7 @@ def _message(
     nodes = ", ".join(sorted(state.targets))
     gone, total = len(lists["done"]), len(state.leavers)
     left = f"would leave {nodes} at once" if planned else f"left {nodes}"
-    parts = [problem] if problem else []
+    parts = [problem, RESUME] if problem else []
     parts.append(f"{gone} of {_counted(total, 'pod')} {left}.")
     deferred = [outcome for outcome in lists["skipped"] if outcome.code == "deferred"]
     if deferred:
