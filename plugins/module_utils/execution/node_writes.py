@@ -28,7 +28,6 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.report import
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.resources import (
     NODES,
     Raw,
-    Resource,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.node_edit import (
     DONE,
@@ -40,9 +39,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.node_edit im
 )
 
 # The patch must know whether a node has annotations at all, which the model does not say.
-_RAW_NODES: Resource[Raw] = Resource(
-    NODES.kind, NODES.group, NODES.version, NODES.plural, NODES.namespaced, lambda raw: raw
-)
+_RAW_NODES = NODES.raw()
 
 # Each time that a write is refused, another writer has succeeded: so many may come at once.
 _ATTEMPTS = 8

@@ -29,6 +29,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.storage impor
 )
 
 T = TypeVar("T")
+Raw = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -50,12 +51,14 @@ class Resource(Generic[T]):
         parts += [part for part in (self.plural, name, subresource) if part]
         return "/".join(parts)
 
+    def raw(self) -> Resource[Raw]:
+        """The same collection, its objects as the API gives them."""
+        return Resource(self.kind, self.group, self.version, self.plural, self.namespaced, _as_is)
 
-def _as_is(raw: Mapping[str, Any]) -> Mapping[str, Any]:
+
+def _as_is(raw: Raw) -> Raw:
     return raw
 
-
-Raw = Mapping[str, Any]
 
 NODES: Resource[Node] = Resource("Node", "", "v1", "nodes", False, parse_node)
 PODS: Resource[Pod] = Resource("Pod", "", "v1", "pods", True, parse_pod)

@@ -24,6 +24,7 @@ from datetime import datetime
 from enum import Enum
 from typing import Any, Mapping, Optional
 
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model import json_patch
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.lease import Lease
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.node import Node
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.times import format_micro_instant
@@ -161,31 +162,36 @@ def taking(
 ) -> list[dict[str, Any]]:
     """Returns the JSON patch that makes a free or forfeited Lease ours, if nobody was faster."""
     return [
-        _test("/metadata/resourceVersion", lease.meta.resource_version),
-        _add("/metadata/annotations", {**lease.meta.annotations, **_annotations(claimant, prefix)}),
+        json_patch.test("/metadata/resourceVersion", lease.meta.resource_version),
+        json_patch.add(
+            json_patch.ANNOTATIONS, {**lease.meta.annotations, **_annotations(claimant, prefix)}
+        ),
         # A node of the same name may have replaced the one that this Lease belonged to.
-        _add("/metadata/ownerReferences", _owner_references(node)),
-        _add("/spec", _spec(claimant, now, transitions=lease.transitions + 1)),
+        json_patch.add("/metadata/ownerReferences", _owner_references(node)),
+        json_patch.add("/spec", _spec(claimant, now, transitions=lease.transitions + 1)),
     ]
 
 
 def renewing(claimant: Claimant, generation: int, now: datetime) -> list[dict[str, Any]]:
     """Returns the JSON patch that renews, and fails once somebody else has taken the Lease."""
-    return [*_still_ours(claimant, generation), _add("/spec/renewTime", format_micro_instant(now))]
+    return [
+        *_still_ours(claimant, generation),
+        json_patch.add("/spec/renewTime", format_micro_instant(now)),
+    ]
 
 
 def releasing(claimant: Claimant, generation: int) -> list[dict[str, Any]]:
     """Returns the JSON patch that frees the Lease, and fails once it is not ours any more."""
     return [
         *_still_ours(claimant, generation),
-        {"op": "remove", "path": "/spec/holderIdentity"},
+        json_patch.remove("/spec/holderIdentity"),
     ]
 
 
 def _still_ours(claimant: Claimant, generation: int) -> list[dict[str, Any]]:
     return [
-        _test("/spec/holderIdentity", claimant.holder),
-        _test("/spec/leaseTransitions", generation),
+        json_patch.test("/spec/holderIdentity", claimant.holder),
+        json_patch.test("/spec/leaseTransitions", generation),
     ]
 
 
@@ -209,11 +215,3 @@ def _annotations(claimant: Claimant, prefix: str) -> Mapping[str, str]:
 def _owner_references(node: Node) -> list[dict[str, str]]:
     """The garbage collector removes the Lease of a node that is gone."""
     return [{"apiVersion": "v1", "kind": "Node", "name": node.name, "uid": node.meta.uid}]
-
-
-def _test(path: str, value: Any) -> dict[str, Any]:
-    return {"op": "test", "path": path, "value": value}
-
-
-def _add(path: str, value: Any) -> dict[str, Any]:
-    return {"op": "add", "path": path, "value": value}

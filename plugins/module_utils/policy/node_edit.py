@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Mapping, Optional
 
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model import json_patch
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.node import Node
 
 
@@ -79,21 +80,21 @@ def operations(raw: Mapping[str, Any], edit: NodeEdit) -> list[dict[str, Any]]:
     member is absent.
     """
     metadata = raw.get("metadata") or {}
-    tests = [_test("/metadata/uid", metadata.get("uid"))]
+    tests = [json_patch.test("/metadata/uid", metadata.get("uid"))]
     if edit.guards_unschedulable:
         # `false` is never serialised: an open node has no such member.
         closed = (raw.get("spec") or {}).get("unschedulable")
-        tests.append(_test("/spec/unschedulable", closed or None))
+        tests.append(json_patch.test("/spec/unschedulable", closed or None))
     annotations = metadata.get("annotations")
     if annotations:
-        tests += [_test(_annotation(key), annotations.get(key)) for key in edit.guarded]
+        tests += [json_patch.test(_annotation(key), annotations.get(key)) for key in edit.guarded]
         writes = _annotation_writes(annotations, edit.annotations)
     else:
         # The map itself is missing, and "add" cannot add into a map that is not there. Making it
         # would throw away what somebody else put into it meanwhile, hence the test.
-        tests.append(_test("/metadata/annotations", None))
+        tests.append(json_patch.test(json_patch.ANNOTATIONS, None))
         values = {key: value for key, value in edit.annotations.items() if value is not None}
-        writes = [_add("/metadata/annotations", values)] if values else []
+        writes = [json_patch.add(json_patch.ANNOTATIONS, values)] if values else []
     if edit.unschedulable is not None:
         writes.append(_unschedulable_write(edit.unschedulable))
     return tests + writes
@@ -105,26 +106,17 @@ def _annotation_writes(
     writes = []
     for key, value in wanted.items():
         if value is not None:
-            writes.append(_add(_annotation(key), value))
+            writes.append(json_patch.add(_annotation(key), value))
         elif key in found:
-            writes.append({"op": "remove", "path": _annotation(key)})
+            writes.append(json_patch.remove(_annotation(key)))
     return writes
 
 
 def _unschedulable_write(closed: bool) -> dict[str, Any]:
     if closed:
-        return _add("/spec/unschedulable", True)
-    return {"op": "remove", "path": "/spec/unschedulable"}
+        return json_patch.add("/spec/unschedulable", True)
+    return json_patch.remove("/spec/unschedulable")
 
 
 def _annotation(key: str) -> str:
-    """A JSON pointer escapes ~ and / (RFC 6901); annotation keys have a slash."""
-    return "/metadata/annotations/" + key.replace("~", "~0").replace("/", "~1")
-
-
-def _test(path: str, value: Any) -> dict[str, Any]:
-    return {"op": "test", "path": path, "value": value}
-
-
-def _add(path: str, value: Any) -> dict[str, Any]:
-    return {"op": "add", "path": path, "value": value}
+    return json_patch.member(json_patch.ANNOTATIONS, key)

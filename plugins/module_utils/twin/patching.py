@@ -11,6 +11,7 @@ from __future__ import annotations
 import copy
 from typing import Any, Mapping, Optional, Sequence
 
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.json_patch import parts
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.answers import (
     bad_request,
     unprocessable,
@@ -206,7 +207,7 @@ _MISSING = object()
 def _pointer(text: Any) -> list[str]:
     if not isinstance(text, str) or (text and not text.startswith("/")):
         raise bad_request(f"invalid JSON pointer {text!r}")
-    return [part.replace("~1", "/").replace("~0", "~") for part in text.split("/")[1:]]
+    return parts(text)
 
 
 def _step(document: Any, part: str) -> Any:

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from typing import Any, Mapping, Sequence
 
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model import json_patch
+
 # What the server sets on each write, so that it never equals what was sent.
 _SERVER_OWNED = ("resourceVersion", "uid", "creationTimestamp", "generation", "managedFields")
 _ABSENT = object()
@@ -56,8 +58,7 @@ def guarded(operations: Sequence[Mapping[str, Any]]) -> bool:
 def _at(document: Any, pointer: str) -> Any:
     """The value at an RFC 6901 JSON pointer, or _ABSENT."""
     value = document
-    for part in pointer.split("/")[1:]:
-        key = part.replace("~1", "/").replace("~0", "~")
+    for key in json_patch.parts(pointer):
         if isinstance(value, Mapping) and key in value:
             value = value[key]
         elif isinstance(value, Sequence) and key.isdigit() and int(key) < len(value):

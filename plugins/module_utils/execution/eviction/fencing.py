@@ -15,12 +15,12 @@ from typing import Any, Callable, Mapping, Sequence
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.base import Cluster
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.run import Run
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model import json_patch
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.errors import Conflict, NotFound
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.node import Node
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.resources import (
     NODES,
     Raw,
-    Resource,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.times import format_instant
 
@@ -31,9 +31,7 @@ TAINT: Mapping[str, str] = {
 }
 RECORD = "fenced"
 
-_RAW_NODES: Resource[Raw] = Resource(
-    NODES.kind, NODES.group, NODES.version, NODES.plural, NODES.namespaced, lambda raw: raw
-)
+_RAW_NODES = NODES.raw()
 _ATTEMPTS = 5
 
 Operations = Sequence[Mapping[str, Any]]
@@ -68,8 +66,8 @@ def setting(raw: Raw, key: str, value: str) -> Operations:
     annotations = (raw.get("metadata") or {}).get("annotations") or {}
     return (
         *_tests(raw),
-        {"op": "add", "path": "/spec/taints", "value": [*taints, dict(TAINT)]},
-        {"op": "add", "path": "/metadata/annotations", "value": {**annotations, key: value}},
+        json_patch.add("/spec/taints", [*taints, dict(TAINT)]),
+        json_patch.add(json_patch.ANNOTATIONS, {**annotations, key: value}),
     )
 
 
@@ -82,8 +80,8 @@ def lifting(raw: Raw, key: str) -> Operations:
     kept = {name: text for name, text in metadata["annotations"].items() if name != key}
     return (
         *_tests(raw),
-        {"op": "add", "path": "/spec/taints", "value": left},
-        {"op": "add", "path": "/metadata/annotations", "value": kept},
+        json_patch.add("/spec/taints", left),
+        json_patch.add(json_patch.ANNOTATIONS, kept),
     )
 
 
@@ -91,13 +89,9 @@ def _tests(raw: Raw) -> Operations:
     """Lists are written whole: nobody else may have changed them since they were read."""
     metadata = raw.get("metadata") or {}
     return (
-        {"op": "test", "path": "/metadata/uid", "value": metadata.get("uid")},
-        {"op": "test", "path": "/spec/taints", "value": (raw.get("spec") or {}).get("taints")},
-        {
-            "op": "test",
-            "path": "/metadata/annotations",
-            "value": metadata.get("annotations") or None,
-        },
+        json_patch.test("/metadata/uid", metadata.get("uid")),
+        json_patch.test("/spec/taints", (raw.get("spec") or {}).get("taints")),
+        json_patch.test(json_patch.ANNOTATIONS, metadata.get("annotations") or None),
     )
 
 

@@ -12,6 +12,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.eviction.
     left_over,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.run import Run
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model import json_patch
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.errors import (
     Conflict,
     NotFound,
@@ -20,20 +21,12 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.node import N
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.resources import (
     DEPLOYMENTS,
     Raw,
-    Resource,
 )
 
 # What `kubectl rollout restart` sets: a change of the template is what starts a rollout.
 RESTARTED_AT = "kubectl.kubernetes.io/restartedAt"
 
-_RAW_DEPLOYMENTS: Resource[Raw] = Resource(
-    DEPLOYMENTS.kind,
-    DEPLOYMENTS.group,
-    DEPLOYMENTS.version,
-    DEPLOYMENTS.plural,
-    DEPLOYMENTS.namespaced,
-    lambda raw: raw,
-)
+_RAW_DEPLOYMENTS = DEPLOYMENTS.raw()
 _ATTEMPTS = 5
 
 Operations = Sequence[Mapping[str, Any]]
@@ -64,8 +57,8 @@ def forget(cluster: Cluster, namespace: str, name: str, uid: str, key: str) -> b
         raw = _read(cluster, namespace, name, uid)
         found = (raw["metadata"].get("annotations") or {}).get(key)
         if found is not None:
-            path = _annotation("/metadata/annotations", key)
-            patch = [_test(path, found), {"op": "remove", "path": path}]
+            path = json_patch.member(json_patch.ANNOTATIONS, key)
+            patch = [json_patch.test(path, found), json_patch.remove(path)]
             cluster.patch(DEPLOYMENTS, name, patch, namespace=namespace)
             return True
     except (NotFound, Conflict):
@@ -98,9 +91,9 @@ def restarting(raw: Raw, key: str, record: str, at: str) -> Operations:
     template = "/spec/template/metadata"
     metadata = ((raw["spec"].get("template") or {}).get("metadata")) or {}
     return (
-        _test("/metadata/resourceVersion", raw["metadata"]["resourceVersion"]),
+        json_patch.test("/metadata/resourceVersion", raw["metadata"]["resourceVersion"]),
         *_annotate("/metadata", raw["metadata"], key, record),
-        *([] if metadata else [{"op": "add", "path": template, "value": {}}]),
+        *([] if metadata else [json_patch.add(template, {})]),
         *_annotate(template, metadata, RESTARTED_AT, at),
     )
 
@@ -109,8 +102,8 @@ def _annotate(path: str, metadata: Mapping[str, Any], key: str, value: str) -> O
     """An "add" cannot add into a map that is not there."""
     annotations = f"{path}/annotations"
     if metadata.get("annotations"):
-        return ({"op": "add", "path": _annotation(annotations, key), "value": value},)
-    return ({"op": "add", "path": annotations, "value": {key: value}},)
+        return (json_patch.add(json_patch.member(annotations, key), value),)
+    return (json_patch.add(annotations, {key: value}),)
 
 
 def _read(cluster: Cluster, namespace: str, name: str, uid: str) -> Raw:
@@ -118,12 +111,3 @@ def _read(cluster: Cluster, namespace: str, name: str, uid: str) -> Raw:
     if raw["metadata"].get("uid") != uid:
         raise NotFound("Deployment", f"{namespace}/{name}", "Another one has its name now.")
     return raw
-
-
-def _annotation(path: str, key: str) -> str:
-    """A JSON pointer escapes ~ and / (RFC 6901)."""
-    return f"{path}/{key.replace('~', '~0').replace('/', '~1')}"
-
-
-def _test(path: str, value: Any) -> Mapping[str, Any]:
-    return {"op": "test", "path": path, "value": value}
