@@ -27,6 +27,9 @@ from typing import Callable, Iterator, Mapping, Optional
 
 Callback = Callable[[], None]
 
+# Seconds of real time between two looks at virtual time while it is hurried.
+_LOOK = 0.005
+
 
 @dataclass
 class _Runner:
@@ -153,6 +156,28 @@ class Timekeeper:
         with self._changed:
             self._free_until = max(self._free_until, self._now) + seconds
             self._changed.notify_all()
+
+    @contextmanager
+    def hurried(self) -> Iterator[Callable[[float], None]]:
+        """Time is virtual inside, also where it is real otherwise. Gives what lets so many seconds
+        of it pass and returns when they have. Only while there is no runner."""
+        virtual = self.virtual
+        with self._changed:
+            self._now, self.virtual = self.now(), True
+        try:
+            yield self._let_pass
+        finally:
+            with self._changed:
+                self._offset, self.virtual = self._now - time.monotonic(), virtual
+                self._changed.notify_all()
+
+    def _let_pass(self, seconds: float) -> None:
+        with self._changed:
+            target = self._now + seconds
+            self._free_until = target
+            self._changed.notify_all()
+            while self._now < target and not self._closed:
+                self._changed.wait(_LOOK)
 
     # The thread that makes things happen
 

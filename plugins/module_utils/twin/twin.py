@@ -8,6 +8,7 @@ import math
 import queue
 import secrets
 import threading
+import time
 from dataclasses import dataclass
 from random import Random
 from typing import Any, Callable, Iterator, Mapping, Optional, Sequence
@@ -65,6 +66,7 @@ class Twin:
         self._certificate = new_certificate(HOST)
         self._users = {secrets.token_urlsafe(24): User("twin-admin", (MASTERS,))}
         self._server: Optional[Server] = None
+        self._asked = time.monotonic()
         self._engine = Engine(self.api, self.time, controllers, settings.seed)
         self._make_namespaces()
 
@@ -86,6 +88,11 @@ class Twin:
         if self._server is None:
             raise RuntimeError("the twin was not started")
         return f"https://{HOST}:{self._server.server_address[1]}"
+
+    @property
+    def idle(self) -> float:
+        """Seconds of real time since the last request with a token of ours."""
+        return time.monotonic() - self._asked
 
     def add_user(self, user: User) -> str:
         """Returns the token of a new user, who may do what RBAC grants."""
@@ -112,6 +119,7 @@ class Twin:
         if user is None:
             refusal = answers.unauthorized()
             return answered(refusal.body, refusal.code)
+        self._asked = time.monotonic()
         request = Request.parse(method, target, headers, body, user)
         if request.path.startswith(TIME_PATH):
             return self._about_time(request)
