@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The evenkeel.fleet authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""Faults on demand: the script by which a twin has bad days. docs/guides/twin_faults.md explains it.
+"""Faults on demand: a script by which a twin has bad days (docs/guides/twin_faults.md).
 
     - {fault: status, code: 429, retry_after: 1, verb: create, resource: pods/eviction, nth: 3}
     - {fault: latency, seconds: 2, probability: 0.1}
@@ -23,9 +23,14 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.selector impo
     LabelSelector,
     parse_selector_text,
 )
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.raw import (
+    ATTACHMENTS,
+    NODES,
+    PODS,
+)
 
-# What a fault strikes: requests, watches among them, or objects of the cluster.
-REQUESTS, WATCHES, PODS, NODES, ATTACHMENTS = "requests", "watches", "pods", "nodes", "attachments"
+# What a fault strikes: requests, only watches among them, or the objects of a resource.
+REQUESTS, WATCHES = "requests", "watches"
 VERBS = ("get", "list", "watch", "create", "update", "patch", "delete", "deletecollection")
 
 _OBJECTS = ("at", "for", "probability")

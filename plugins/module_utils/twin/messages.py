@@ -79,13 +79,18 @@ class Stream(Protocol):
 
 @dataclass(frozen=True)
 class Response:
-    """stream: the body comes line by line, as long as it lasts."""
+    """stream: the body comes line by line, as long as it lasts.
+
+    share: less than 1 for an answer that breaks off: so much of the body is sent, then the
+    connection is reset; with 0 nothing is. A stream is reset at its end.
+    """
 
     status: int
     body: bytes = b""
     stream: Optional[Stream] = None
     headers: tuple[tuple[str, str], ...] = field(default=())
     content_type: str = JSON
+    share: float = 1.0
 
 
 def encoded(document: Any) -> bytes:

@@ -30,6 +30,10 @@ Callback = Callable[[], None]
 # Seconds of real time between two looks at virtual time while it is hurried.
 _LOOK = 0.005
 
+# Seconds by which virtual time moves on while a request is slow, and the real time before each
+# such step in which others may do something.
+_STEP, _STEP_REAL = 1.0, 0.002
+
 
 @dataclass
 class _Runner:
@@ -84,6 +88,7 @@ class Timekeeper:
         self._agenda = _Agenda()
         self._runners: dict[str, _Runner] = {}
         self._requests = 0
+        self._lingering: list[float] = []
         self._free_until = start
         self._closed = False
 
@@ -109,6 +114,24 @@ class Timekeeper:
             with self._changed:
                 self._requests -= 1
                 self._changed.notify_all()
+
+    def linger(self, seconds: float) -> None:
+        """Within request(): that request is slow. Returns when so much time has passed.
+
+        Its runner cannot declare a wait meanwhile, so virtual time passes without being asked for,
+        in short steps between which the runner's other threads come to do what is due.
+        """
+        if seconds <= 0.0:
+            return
+        with self._changed:
+            until = self.now() + seconds
+            self._lingering.append(until)
+            self._requests -= 1
+            self._changed.notify_all()
+            while self.now() < until and not self._closed:
+                self._changed.wait(None if self.virtual else until - self.now())
+            self._lingering.remove(until)
+            self._requests += 1
 
     def join(self, runner: str, tell: Callable[[float], None]) -> None:
         """A runner comes, at work for now. tell: called with each new time; must not block."""
@@ -209,6 +232,9 @@ class Timekeeper:
 
     def _quiet(self) -> bool:
         """Does everybody wait?"""
+        if self._lingering and not self._requests:
+            self._changed.wait(_STEP_REAL)
+            return bool(self._lingering) and not self._requests
         return not self._requests and all(runner.idle for runner in self._runners.values())
 
     def _patience(self) -> Optional[float]:
@@ -226,10 +252,13 @@ class Timekeeper:
         for runner in self._runners.values():
             runner.until = None
             runner.tell(target)
+        self._changed.notify_all()
         return True
 
     def _allowed(self) -> float:
         """How far time may go: to the end of the shortest wait."""
+        if self._lingering:
+            return min(self._now + _STEP, *self._lingering)
         if not self._runners:
             return self._free_until
         return min(runner.until for runner in self._runners.values() if runner.until is not None)

@@ -27,6 +27,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.credentials im
     server_context,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.engine import Engine
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.faults import Fault
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.kinds import Kinds
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.messages import (
     Request,
@@ -35,9 +36,20 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.messages impor
     answered,
     encoded,
 )
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.object_faults import (
+    object_faults,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.rbac import MASTERS, User
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.request_faults import (
+    RequestFaults,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.store import Store
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.timekeeper import Timekeeper
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.treatment import (
+    LOST,
+    Script,
+    Treatment,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.wire import Server
 
 HOST = "127.0.0.1"
@@ -47,16 +59,20 @@ NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
 @dataclass(frozen=True)
 class Settings:
     """start: seconds since the epoch at which the twin's time begins. seed: of all chance.
-    port: 0 for any that is free."""
+    port: 0 for any that is free. faults: what goes wrong, and when."""
 
     start: float
     virtual: bool = False
     seed: int = 0
     port: int = 0
+    faults: tuple[Fault, ...] = ()
 
 
 class Twin:
-    """start() serves it; stop() ends it. users: by token; the first one may do everything."""
+    """start() serves it; stop() ends it. users: by token; the first one may do everything.
+
+    script: what becomes of each request; that of settings.faults, unless another one is set.
+    """
 
     def __init__(self, settings: Settings, controllers: Sequence[Controller] = ()) -> None:
         self.settings = settings
@@ -67,7 +83,11 @@ class Twin:
         self._users = {secrets.token_urlsafe(24): User("twin-admin", (MASTERS,))}
         self._server: Optional[Server] = None
         self._asked = time.monotonic()
-        self._engine = Engine(self.api, self.time, controllers, settings.seed)
+        troubles = object_faults(settings.faults, settings.start, settings.seed)
+        self._engine = Engine(self.api, self.time, (*troubles, *controllers), settings.seed)
+        self.script: Script = RequestFaults(
+            settings.faults, settings.seed, self._elapsed, self.store, self.api.kinds
+        )
         self._make_namespaces()
 
     def start(self) -> None:
@@ -105,6 +125,9 @@ class Twin:
         chosen = token or next(iter(self._users))
         return kubeconfig(self.url, self._certificate, chosen, virtual=self.settings.virtual)
 
+    def _elapsed(self) -> float:
+        return self.time.now() - self.settings.start
+
     def _make_namespaces(self) -> None:
         kind = self.api.kinds.named("namespaces")
         for name in NAMESPACES:
@@ -124,7 +147,19 @@ class Twin:
         if request.path.startswith(TIME_PATH):
             return self._about_time(request)
         with self.time.request():
-            return self._about_objects(request)
+            return self._treated(request, self.script(request))
+
+    def _treated(self, request: Request, treatment: Treatment) -> Response:
+        treatment.before()
+        self.time.linger(treatment.delay)
+        if treatment.instead is not None:
+            return treatment.instead
+        if treatment.lost:
+            return LOST
+        response = self._about_objects(request)
+        treatment.after()
+        self.time.linger(treatment.silence)
+        return treatment.applied(response)
 
     def _about_objects(self, request: Request) -> Response:
         runner = request.headers.get(RUNNER_HEADER.lower(), "")

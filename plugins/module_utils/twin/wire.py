@@ -12,6 +12,7 @@ import select
 import socket
 import socketserver
 import ssl
+import struct
 import threading
 from typing import Any, BinaryIO, Callable, Iterator, Mapping, Optional
 
@@ -105,6 +106,9 @@ class _Connection(socketserver.BaseRequestHandler):
         if response.stream is not None:
             _send_stream(connection, response, response.stream)
             return False
+        if response.share < 1.0:
+            _send_part(connection, response)
+            return False
         connection.sendall(_head(response, len(response.body)) + response.body)
         return headers.get("connection", "").lower() != "close"
 
@@ -130,6 +134,18 @@ def _head(response: Response, length: Optional[int]) -> bytes:
     return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
 
 
+def _send_part(connection: ssl.SSLSocket, response: Response) -> None:
+    """The client reads "connection reset by peer" where it expects more."""
+    if response.share > 0.0:
+        part = response.body[: int(len(response.body) * response.share)]
+        connection.sendall(_head(response, len(response.body)) + part)
+    _reset_when_closed(connection)
+
+
+def _reset_when_closed(connection: socket.socket) -> None:
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
 def _send_stream(connection: ssl.SSLSocket, response: Response, stream: Stream) -> None:
     """Ends with the stream, or when the client is gone."""
     watcher = threading.Thread(target=_close_with, args=(connection, stream), daemon=True)
@@ -138,10 +154,19 @@ def _send_stream(connection: ssl.SSLSocket, response: Response, stream: Stream) 
         watcher.start()
         for line in stream:
             connection.sendall(b"%x\r\n%b\r\n" % (len(line), line))
+        if response.share < 1.0:
+            # Nothing is sent yet: the watcher must let the connection go before it can be reset.
+            _shut(connection, socket.SHUT_RD)
+            watcher.join()
+            _reset_when_closed(connection)
+            return
         connection.sendall(b"0\r\n\r\n")
+        _shut(connection)
+    except OSError:
+        _shut(connection)
+        raise
     finally:
         stream.close()
-        _shut(connection)
 
 
 def _close_with(connection: ssl.SSLSocket, stream: Stream) -> None:
@@ -154,9 +179,9 @@ def _close_with(connection: ssl.SSLSocket, stream: Stream) -> None:
     stream.close()
 
 
-def _shut(connection: socket.socket) -> None:
+def _shut(connection: socket.socket, how: int = socket.SHUT_RDWR) -> None:
     try:
         # SSLSocket.shutdown would take the TLS state away under a thread that reads.
-        socket.socket.shutdown(connection, socket.SHUT_RDWR)
+        socket.socket.shutdown(connection, how)
     except OSError:
         pass
