@@ -448,9 +448,12 @@ def test_check_mode_takes_nothing_and_tells_who_would_refuse(
             pass
 
 
-def test_a_missing_namespace_is_named_before_any_write(space: Space, cluster: Cluster) -> None:
+@pytest.mark.parametrize("check_mode", [False, True], ids=["real", "check-mode"])
+def test_a_missing_namespace_is_named_before_any_write(
+    space: Space, cluster: Cluster, check_mode: bool
+) -> None:
     (node,) = nodes_of(space, cluster)
-    run = run_of("a", state_namespace=f"{space.id}-missing")
+    run = run_of("a", state_namespace=f"{space.id}-missing", check_mode=check_mode)
     with pytest.raises(Refused) as refusal:
         hold([node], cluster, run, purpose="maintenance").__enter__()
     assert refusal.value.code == "no_state_namespace"

@@ -9,6 +9,7 @@ clock ticks since boot (field 22 of /proc/PID/stat), or 0 where there is no /pro
 from __future__ import annotations
 
 import getpass
+import hashlib
 import os
 import socket
 from dataclasses import dataclass
@@ -87,3 +88,30 @@ def _user() -> str:
         return getpass.getuser()
     except (KeyError, OSError):
         return str(os.getuid())
+
+
+def process_space() -> str:
+    """Names the PID namespace of this boot of this machine, "" where that cannot be known.
+
+    Only within one of these does "no process has this PID" mean that it is gone: machines and
+    containers share host names.
+    """
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        pids = Path("/proc/self/ns/pid").stat().st_ino
+    except OSError:
+        return ""
+    return hashlib.sha256(f"{boot} {pids}".encode()).hexdigest()[:16]
+
+
+def holder_is_dead(holder: str, space: str) -> bool:
+    """True only when the holder ran in the space where we run, and its process is gone."""
+    if not space or space != process_space():
+        return False
+    machine, _unused, process = holder.partition(":")
+    if machine.rpartition("@")[2] != socket.gethostname():
+        return False
+    try:
+        return not ProcessId.parse(process).alive()
+    except ValueError:
+        return False

@@ -23,19 +23,23 @@ nothing; it only tells who would refuse it.
 
 from __future__ import annotations
 
-import hashlib
-import socket
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
 from typing import Iterable, Optional
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.base import Cluster
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.clock import Inbox
-from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.identity import ProcessId
-from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.run import Progress, Run
+from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.identity import (
+    holder_is_dead,
+    process_space,
+)
+from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.run import (
+    DEFAULT_STATE_NAMESPACE,
+    Progress,
+    Run,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.errors import (
     ApiFailure,
     Conflict,
@@ -48,7 +52,10 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.errors import
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.lease import Lease
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.node import Node
-from ansible_collections.evenkeel.fleet.plugins.module_utils.model.resources import LEASES
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.resources import (
+    LEASES,
+    NAMESPACES,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.times import format_instant
 from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.lock_rules import (
     SPACE_ANNOTATION,
@@ -152,10 +159,25 @@ class Locks:
     # Taking.
 
     def _foresee(self) -> None:
-        for node in self.nodes:
-            lease = self._read(node)
+        leases = [self._read(node) for node in self.nodes]
+        if not any(leases):
+            self._check_namespace()
+        for node, lease in zip(self.nodes, leases):
             if self._decide(lease, None) is Step.REFUSE:
                 raise _held_by_another(node, lease)
+
+    def _check_namespace(self) -> None:
+        """Where there is no Lease yet, their namespace may be missing, too. A user who may not
+        read namespaces is told at the first Lease that cannot be created."""
+        namespace = self.run.state_namespace
+        if namespace == DEFAULT_STATE_NAMESPACE:
+            return
+        try:
+            self.cluster.get(NAMESPACES, namespace)
+        except NotFound as error:
+            raise _no_namespace(namespace) from error
+        except Forbidden:
+            pass
 
     def _acquire(self, node: Node) -> None:
         clock = self.run.clock
@@ -199,12 +221,7 @@ class Locks:
             try:
                 return self.cluster.create(LEASES, body, namespace=namespace)
             except NotFound as error:
-                raise Refused(
-                    f"Namespace {namespace}",
-                    "no_state_namespace",
-                    "it does not exist, and the locks of nodes are kept in it.",
-                    "Create it, or set state_namespace to one that exists.",
-                ) from error
+                raise _no_namespace(namespace) from error
         if step is Step.KEEP:
             patch = renewing(self.claimant, lease.transitions, now)
         else:
@@ -220,7 +237,7 @@ class Locks:
             now=clock.now(),
             unmoved=clock.monotonic() - sighting.since if sighting else 0.0,
             moved=sighting is not None and sighting.moved,
-            holder_is_dead=lease is not None and holder_is_dead(lease, self.run.prefix),
+            holder_is_dead=lease is not None and _is_dead(lease, self.run.prefix),
         )
 
     def _read(self, node: Node) -> Optional[Lease]:
@@ -337,34 +354,6 @@ def hold(
     return Locks(ordered, cluster, run, claimant, join_timeout)
 
 
-def process_space() -> str:
-    """Names the PID namespace of this boot of this machine, "" where that cannot be known.
-
-    Only within one of these does "no process has this PID" mean that it is gone: machines and
-    containers share host names.
-    """
-    try:
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-        pids = Path("/proc/self/ns/pid").stat().st_ino
-    except OSError:
-        return ""
-    return hashlib.sha256(f"{boot} {pids}".encode()).hexdigest()[:16]
-
-
-def holder_is_dead(lease: Lease, prefix: str) -> bool:
-    """True only when the holder ran where we run, and its process is gone."""
-    space = lease.meta.annotations.get(prefix + SPACE_ANNOTATION, "")
-    if not space or space != process_space():
-        return False
-    machine, _unused, process = lease.holder.partition(":")
-    if machine.rpartition("@")[2] != socket.gethostname():
-        return False
-    try:
-        return not ProcessId.parse(process).alive()
-    except ValueError:
-        return False
-
-
 def _check_access(cluster: Cluster, run: Run) -> None:
     """Finds a missing verb now, not at the first renewal, when half of the work is done."""
     for verb in _VERBS:
@@ -376,6 +365,19 @@ def _check_access(cluster: Cluster, run: Run) -> None:
                 verb=verb,
                 resource="leases",
             )
+
+
+def _is_dead(lease: Lease, prefix: str) -> bool:
+    return holder_is_dead(lease.holder, lease.meta.annotations.get(prefix + SPACE_ANNOTATION, ""))
+
+
+def _no_namespace(namespace: str) -> Refused:
+    return Refused(
+        f"Namespace {namespace}",
+        "no_state_namespace",
+        "it does not exist, and the locks of nodes are kept in it.",
+        "Create it, or set state_namespace to one that exists.",
+    )
 
 
 def _held_by_another(node: Node, lease: Optional[Lease]) -> LockHeld:

@@ -13,6 +13,9 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.clock imp
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.errors import Interrupted
 
+# Every cluster has it.
+DEFAULT_STATE_NAMESPACE = "kube-system"
+
 
 @dataclass(frozen=True)
 class Progress:
@@ -56,7 +59,7 @@ class Run:
     interruption: Callable[[], str] = _never
     check_mode: bool = False
     prefix: str = "fleet.evenkeel.dev/"
-    state_namespace: str = "kube-system"
+    state_namespace: str = DEFAULT_STATE_NAMESPACE
 
     def check(self) -> None:
         """Raises Interrupted when the run must stop."""

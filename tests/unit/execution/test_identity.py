@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 
@@ -13,9 +14,12 @@ import pytest
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.identity import (
     ProcessId,
     holder,
+    holder_is_dead,
+    process_space,
     start_time,
 )
 
+HERE = f"me@{socket.gethostname()}"
 needs_proc = pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="there is no /proc")
 
 
@@ -65,3 +69,42 @@ def test_a_command_s_name_with_blanks_and_parentheses_is_read_over(tmp_path) -> 
     finally:
         child.kill()
         child.wait()
+
+
+@pytest.fixture
+def gone() -> str:
+    """The name of a process of this machine that has ended."""
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    named = f"{HERE}:{ProcessId.of(process.pid)}"
+    process.kill()
+    process.wait()
+    return named
+
+
+@needs_proc
+def test_c23_a_process_of_this_machine_that_has_ended_is_dead(gone: str) -> None:
+    assert holder_is_dead(gone, process_space())
+
+
+@needs_proc
+def test_a_process_that_took_the_pid_of_another_is_not_that_one() -> None:
+    assert holder_is_dead(f"{HERE}:{os.getpid()}:1", process_space())
+
+
+def test_this_process_lives() -> None:
+    assert not holder_is_dead(holder(), process_space())
+
+
+def test_a_process_of_another_container_or_boot_is_not_judged_by_our_pids(gone: str) -> None:
+    assert not holder_is_dead(gone, "another")
+    assert not holder_is_dead(gone, "")
+
+
+def test_a_process_of_another_machine_is_not_judged(gone: str) -> None:
+    elsewhere = gone.replace(socket.gethostname(), "elsewhere")
+    assert not holder_is_dead(elsewhere, process_space())
+
+
+@pytest.mark.parametrize("named", ["", "somebody", f"{HERE}:", f"{HERE}:x:y", f"{HERE}:1"])
+def test_a_name_of_another_form_is_not_judged(named: str) -> None:
+    assert not holder_is_dead(named, process_space())
