@@ -59,13 +59,16 @@ NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
 @dataclass(frozen=True)
 class Settings:
     """start: seconds since the epoch at which the twin's time begins. seed: of all chance.
-    port: 0 for any that is free. faults: what goes wrong, and when."""
+    port: 0 for any that is free. faults: what goes wrong, and when.
+    run_up: seconds of its time before `start`, which pass at once when it is started: what it was
+    told of comes up meanwhile."""
 
     start: float
     virtual: bool = False
     seed: int = 0
     port: int = 0
     faults: tuple[Fault, ...] = ()
+    run_up: float = 0.0
 
 
 class Twin:
@@ -76,7 +79,7 @@ class Twin:
 
     def __init__(self, settings: Settings, controllers: Sequence[Controller] = ()) -> None:
         self.settings = settings
-        self.time = Timekeeper(settings.start, virtual=settings.virtual)
+        self.time = Timekeeper(settings.start - settings.run_up, virtual=settings.virtual)
         self.store = Store()
         self.api = Api(self.store, Kinds(), self.time.now, Random(settings.seed))
         self._certificate = new_certificate(HOST)
@@ -91,12 +94,15 @@ class Twin:
         self._make_namespaces()
 
     def start(self) -> None:
-        """Raises OSError when the port is taken."""
+        """Raises OSError when the port is taken. Returns once the run-up is over."""
         context = server_context(self._certificate)
         self._server = Server(HOST, self.settings.port, context, self._handle)
         self._server.start()
         self._engine.start()
         threading.Thread(target=self.time.run, name="twin-time", daemon=True).start()
+        if self.settings.run_up:
+            with self.time.hurried() as let_pass:
+                let_pass(self.settings.run_up)
 
     def stop(self) -> None:
         if self._server is not None:
