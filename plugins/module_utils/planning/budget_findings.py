@@ -30,7 +30,7 @@ NAMED = 5
 def budget_findings(fleet: Fleet, moving: Collection[str]) -> Iterator[Finding]:
     """`moving` holds the UIDs of the pods that a drain would evict: what blocks one of them is an
     error, what would block only others is worth knowing."""
-    yield from _idle(fleet)
+    yield from _idle(fleet, {pod.meta.namespace for pod in fleet.pods if pod.meta.uid in moving})
     groups: dict[Prediction, list[Pod]] = defaultdict(list)
     for pod, prediction in predict_all(fleet, fleet.pods):
         if prediction.code:
@@ -43,15 +43,17 @@ def budget_findings(fleet: Fleet, moving: Collection[str]) -> Iterator[Finding]:
             yield _exhausted(prediction, concerned, fleet)
 
 
-def _idle(fleet: Fleet) -> Iterator[Finding]:
-    """A budget over no pod shows 0 allowed and looks like one that blocks; it blocks nothing."""
+def _idle(fleet: Fleet, concerned: Collection[str]) -> Iterator[Finding]:
+    """A budget over no pod shows 0 allowed and looks like one that blocks; it blocks nothing.
+
+    concerned: the namespaces from which pods would be evicted. There it may be a misspelled label,
+    and those pods are without the guard that somebody meant for them.
+    """
     guarding = {budget.key for pod in fleet.pods for budget in fleet.budgets_for(pod)}
-    inhabited = {pod.meta.namespace for pod in fleet.pods}
     for budget in fleet.budgets:
         if budget.key in guarding:
             continue
-        # Where no pod runs, there is nothing to guard yet. Elsewhere it may be a misspelled label.
-        level = WARNING if budget.meta.namespace in inhabited else INFO
+        level = WARNING if budget.meta.namespace in concerned else INFO
         yield Finding(
             level,
             "budget_selects_nothing",

@@ -90,6 +90,14 @@ def test_c07_budgets_that_overlap_elsewhere_are_only_worth_knowing():
     ]
 
 
+def test_c11_a_budget_over_nothing_where_no_pod_moves_is_only_worth_knowing():
+    idle = budget("typo", namespace="bank", selects={"app": "wbe"}, max_unavailable=1)
+    teller = pod("teller", namespace="bank", labels=APP, node="n2")
+    assert ("info", "budget_selects_nothing", "PodDisruptionBudget bank/typo") in told(
+        *NODES, *SPREAD, GUARD, teller, idle
+    )
+
+
 def test_c08_an_exhausted_budget_names_the_unhealthy_pods_and_their_nodes():
     exhausted = guarded_by(max_unavailable=1, healthy=2, desired=2, expected=3)
     sick = web(2, "n2", waiting="CrashLoopBackOff")
