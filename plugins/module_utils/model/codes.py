@@ -40,6 +40,11 @@ CODES: tuple[Code, ...] = (
     ),
     Code("not_found", "An object that the user named does not exist.", "Check the spelling."),
     Code(
+        "twin_running",
+        "The directory is the home of a twin that was made of something else.",
+        "Stop that twin first (state: stopped), or name another directory.",
+    ),
+    Code(
         "lock_held",
         "Another run holds the node.",
         "Wait for that run, or end it; its claim expires by itself once it is gone.",

@@ -172,7 +172,8 @@ def _process(place: StateDirectory) -> subprocess.Popen[bytes]:
     path = os.pathsep.join(entry for entry in sys.path if entry)
     log = os.open(place.file(LOG), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
-        return subprocess.Popen(
+        # run_command of AnsibleModule waits for the end of what it starts.
+        return subprocess.Popen(  # pylint: disable=ansible-bad-function
             [sys.executable, "-c", _PROGRAM, _collections(place), place.path],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
