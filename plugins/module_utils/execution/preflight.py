@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Mapping, Optional, Sequence
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.base import Cluster
+from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.consents import consent_of
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.run import Progress, Run
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.snapshot import read
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.errors import (
@@ -32,10 +33,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.planning.preflight 
     PreflightQuestion,
     assess,
 )
-from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.consent import (
-    Consent,
-    parse_pod_selector,
-)
+from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.consent import Consent
 from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.node_selection import (
     NodeSelection,
     check_selection,
@@ -65,18 +63,6 @@ class PreflightOptions:
     fragile: str = "evict"
     allow_last: bool = False
     fail_on: str = ERROR
-
-    def consent(self, prefix: str) -> Consent:
-        """What policy/consent judges by. Raises InvalidOption for a selector it cannot read."""
-        return Consent(
-            delete_emptydir_data=self.delete_emptydir_data,
-            ignore_daemonsets=self.ignore_daemonsets,
-            force=self.force,
-            pod_selector=parse_pod_selector(self.pod_selector),
-            namespaces=self.namespaces,
-            fragile=self.fragile,
-            prefix=prefix,
-        )
 
 
 def preflight(options: PreflightOptions, cluster: Cluster, run: Run) -> Report:
@@ -136,7 +122,7 @@ def _checked(options: PreflightOptions, run: Run) -> Consent:
         raise InvalidOption("fail_on", f"{options.fail_on!r} is none of {', '.join(FAIL_ON)}.")
     if options.selection is not None:
         check_selection(options.selection)
-    return options.consent(run.prefix)
+    return consent_of(options, run.prefix)
 
 
 def _batches(selection: Optional[NodeSelection], fleet: Fleet) -> tuple[tuple[Node, ...], ...]:

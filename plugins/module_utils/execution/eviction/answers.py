@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 """What an answer of the API does to the pod that it is about.
 
-Each kind of policy/eviction_answer has one row in ANSWERS. A handler returns True when the pod has
+Each kind of policy/eviction_answer has one row in HANDLERS. A handler returns True when the pod has
 to be read before anything more can be said.
 """
 
@@ -50,7 +50,7 @@ def answered(state: DrainState, leaver: Leaver, answer: Answered, now: Now) -> b
     leaver.lost = False
     if verdict.kind is not AnswerKind.ACCEPTED:
         state.ledger.release(leaver.uid)
-    return ANSWERS[verdict.kind](state, leaver, verdict, now)
+    return HANDLERS[verdict.kind](state, leaver, verdict, now)
 
 
 def read(state: DrainState, leaver: Leaver, answer: Read, now: Now) -> bool:
@@ -186,7 +186,7 @@ def _later(
     return False
 
 
-ANSWERS: Mapping[AnswerKind, Handler] = {
+HANDLERS: Mapping[AnswerKind, Handler] = {
     AnswerKind.ACCEPTED: _accepted,
     AnswerKind.GONE: _gone,
     AnswerKind.REPLACED: _read_it,

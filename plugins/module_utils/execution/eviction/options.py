@@ -7,11 +7,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Mapping, Optional
 
+from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.consents import consent_of
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.errors import InvalidOption
-from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.consent import (
-    Consent,
-    parse_pod_selector,
-)
+from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.consent import Consent
 from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.node_selection import (
     NodeSelection,
 )
@@ -62,12 +60,4 @@ class EvictOptions:
                 f"{self.max_parallel} is negative.",
                 "Set a count of pods, or 0 for as many as their budgets allow.",
             )
-        return Consent(
-            delete_emptydir_data=self.delete_emptydir_data,
-            ignore_daemonsets=self.ignore_daemonsets,
-            force=self.force,
-            pod_selector=parse_pod_selector(self.pod_selector),
-            namespaces=self.namespaces,
-            fragile=self.fragile,
-            prefix=prefix,
-        )
+        return consent_of(self, prefix)
