@@ -50,6 +50,8 @@ _MIGRATED = (
 class VolumeRule:
     """Storage stays as it is found: every mask is made once."""
 
+    name = verdict.VOLUMES
+
     def __init__(self, nodes: NodeTable, storage: Storage) -> None:
         self._nodes = nodes
         self._storage = storage

@@ -78,6 +78,12 @@ class _Watch:
         self.matchers = matchers
         self.alive_only = alive
 
+    def only_in(self) -> Optional[frozenset[str]]:
+        """The namespaces that all its matchers allow, None when they do not limit them."""
+        limits = [one.only_in() for one in self.matchers]
+        limited = [limit for limit in limits if limit is not None]
+        return frozenset.intersection(*limited) if limited else None
+
 
 class Census:
     """The placed pods by group, and every counter over them."""
@@ -122,9 +128,18 @@ class Census:
             self._start(watch)
         return watch.counter
 
+    def forget(self, key: Hashable) -> None:
+        """Ends the counter of this key, which nobody asks any more."""
+        watch = self._watches.pop(key)
+        names = watch.only_in()
+        for name in [None] if names is None else names:
+            self._watching[name].remove(watch)
+        for group in self._groups_in(names):
+            if watch.counter in self._counters_of[group]:
+                self._counters_of[group].remove(watch.counter)
+
     def _start(self, watch: _Watch) -> None:
-        limits = [limit for limit in (one.only_in() for one in watch.matchers) if limit is not None]
-        names = frozenset.intersection(*limits) if limits else None
+        names = watch.only_in()
         for name in [None] if names is None else names:
             self._watching.setdefault(name, []).append(watch)
         for group in self._groups_in(names):

@@ -39,6 +39,8 @@ _Disk = tuple[str, str]
 class AttachRule:
     """A node attaches so many volumes of a driver; one that several pods use counts once."""
 
+    name = verdict.ATTACH_LIMITS
+
     def __init__(self, nodes: NodeTable, storage: Storage, journal: list[int]) -> None:
         self._nodes = nodes
         self._storage = storage
@@ -109,6 +111,8 @@ class AttachRule:
 
 class OnePodRule:
     """C33. A claim that is ReadWriteOncePod has one user in the whole cluster."""
+
+    name = verdict.READ_WRITE_ONCE_POD
 
     def __init__(self, nodes: NodeTable, storage: Storage) -> None:
         self._nodes = nodes

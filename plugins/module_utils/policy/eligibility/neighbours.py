@@ -38,6 +38,8 @@ class AffinityRule:
     does: it may go to any node that has the labels.
     """
 
+    name = verdict.POD_AFFINITY
+
     def __init__(self, nodes: NodeTable, census: Census, namespaces: _Namespaces) -> None:
         self._nodes = nodes
         self._census = census
@@ -100,6 +102,8 @@ class AffinityRule:
 class AntiAffinityRule:
     """No domain of any of its terms may hold a pod that the term matches."""
 
+    name = verdict.POD_ANTI_AFFINITY
+
     def __init__(self, nodes: NodeTable, census: Census) -> None:
         self._nodes = nodes
         self._census = census
@@ -147,6 +151,8 @@ class AntiAffinityOfOthersRule:
 
     Terms are found by the namespaces they are limited to, and each is asked once about a class.
     """
+
+    name = verdict.ANTI_AFFINITY_OF_OTHERS
 
     def __init__(self, nodes: NodeTable, namespaces: _Namespaces) -> None:
         self._nodes = nodes

@@ -36,6 +36,8 @@ class ResourceRule:
     for it does not care. A node that is over its capacity still takes pods that ask for nothing.
     """
 
+    name = verdict.RESOURCES
+
     def __init__(self, nodes: NodeTable, journal: list[int]) -> None:
         self._allocatable = [node.allocatable for node in nodes.nodes]
         self._free = [dict(allocatable) for allocatable in self._allocatable]
@@ -75,6 +77,8 @@ class ResourceRule:
 
 class PortRule:
     """C36. Each pod with a host port takes it on its node for all addresses that it names."""
+
+    name = verdict.HOST_PORTS
 
     def __init__(self, nodes: NodeTable, journal: list[int]) -> None:
         self._used: list[dict[HostPort, int]] = [{} for _unused in nodes.nodes]

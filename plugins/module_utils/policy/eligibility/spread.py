@@ -9,7 +9,7 @@ Source: kube-scheduler 1.37, pkg/scheduler/framework/plugins/podtopologyspread (
 
 from __future__ import annotations
 
-from typing import Iterator, Optional
+from typing import Hashable, Iterator, Optional
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.scheduling import (
     HONOR,
@@ -25,6 +25,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.eligibility.
     Counter,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.eligibility.nodes import (
+    NO_NODE,
     NodeTable,
     union,
 )
@@ -41,13 +42,20 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.eligibility.
 
 
 class SpreadRule:
-    """Terminating pods are not counted, and only pods of the pod's own namespace are."""
+    """Terminating pods are not counted, and only pods of the pod's own namespace are.
+
+    Where taints count, a node that is closed for a while needs counters of its own for that while.
+    """
+
+    name = verdict.TOPOLOGY_SPREAD
 
     def __init__(self, nodes: NodeTable, census: Census, static: StaticRules) -> None:
         self._nodes = nodes
         self._census = census
         self._static = static
         self._counters: dict[PodClass, tuple[Counter, ...]] = {}
+        self._while_closed: dict[PodClass, tuple[Counter, ...]] = {}
+        self._passing_keys: set[Hashable] = set()
 
     def passing(self, pod: PodClass) -> int:
         mask = self._nodes.all
@@ -76,15 +84,24 @@ class SpreadRule:
         uncounted = labelled & ~union(counter.by_count.values())
         return allowed | (uncounted if limit >= 0 else 0)
 
+    def reopened(self) -> None:
+        """What was counted for closed nodes is over."""
+        for key in self._passing_keys:
+            self._census.forget(key)
+        self._passing_keys.clear()
+        self._while_closed.clear()
+
     def _of(self, pod: PodClass) -> tuple[Counter, ...]:
-        if pod not in self._counters:
+        special = self._static.closed and any(_minds_taints(one) for one in pod.spec.spread)
+        known = self._while_closed if special else self._counters
+        if pod not in known:
             labelled = self._nodes.all
             for constraint in pod.spec.spread:
                 labelled &= self._nodes.domains(constraint.topology_key).labelled
-            self._counters[pod] = tuple(
+            known[pod] = tuple(
                 self._counter(pod.spec, constraint, labelled) for constraint in pod.spec.spread
             )
-        return self._counters[pod]
+        return known[pod]
 
     def _counter(
         self, spec: SchedulingSpec, constraint: SpreadConstraint, labelled: int
@@ -92,16 +109,25 @@ class SpreadRule:
         included = labelled
         if constraint.node_affinity_policy == HONOR:
             included &= self._static.selected(spec)
-        if constraint.node_taints_policy == HONOR:
+        closed = NO_NODE
+        if _minds_taints(constraint):
             included &= self._static.tolerating(spec)
+            closed = self._static.closed
         selector, key = constraint.selector, constraint.topology_key
+        identity = ("spread", spec.namespace, selector, key, included, closed)
+        if closed:
+            self._passing_keys.add(identity)
         return self._census.counter(
-            ("spread", spec.namespace, selector, key, included),
+            identity,
             (PodMatcher(_counted(selector), (spec.namespace,)),),
             self._nodes.domains(key),
             included,
             alive_only=True,
         )
+
+
+def _minds_taints(constraint: SpreadConstraint) -> bool:
+    return constraint.node_taints_policy == HONOR
 
 
 def _counted(selector: Optional[LabelSelector]) -> Optional[LabelSelector]:

@@ -40,6 +40,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.eligibility.
     NO_NODE,
     NodeTable,
     bits,
+    union,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.eligibility.pods import (
     Group,
@@ -63,6 +64,9 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.eligibility.
 
 class Rule(Protocol):
     """passing: the nodes that the rule does not keep the pod off. failing: why one node fails."""
+
+    @property
+    def name(self) -> str: ...
 
     def passing(self, pod: PodClass) -> int: ...
 
@@ -107,9 +111,9 @@ class ClusterState:
         attach, one_pod = AttachRule(table, storage, self._journal), OnePodRule(table, storage)
         self._volumes = VolumeRule(table, storage)
         self._counting: tuple[CountingRule, ...] = (self.room, ports, others, attach, one_pod)
+        self._spread = SpreadRule(table, self._census, self._static)
         self._rules: tuple[Rule, ...] = (
-            self._static, self.room, ports, one_pod, attach, self._volumes,
-            SpreadRule(table, self._census, self._static),
+            self.room, ports, one_pod, attach, self._volumes, self._spread,
             AffinityRule(table, self._census, namespaces),
             AntiAffinityRule(table, self._census),
             others,
@@ -140,18 +144,36 @@ class ClusterState:
         """Takes a placed pod off its node. Raises KeyError when it is not placed."""
         self._count(self._placed.pop(key), -1)
 
+    def close(self, names: Iterable[str]) -> None:
+        """Cordons these nodes until `reopen`, as a drain does; another call replaces the first.
+
+        Their pods stay placed, and pods that tolerate a cordon still fit.
+        """
+        self.reopen()
+        self._static.close(union(self.nodes.named(name) for name in names))
+
+    def reopen(self) -> None:
+        """Takes back what `close` did."""
+        self._static.close(NO_NODE)
+        self._spread.reopened()
+
     def eligible(self, pod: PodClass) -> int:
         """The nodes of which it is certain that the pod fits, as a mask (see NodeTable)."""
         return NO_NODE if self.unknown(pod) else self.possible(pod)
 
     def possible(self, pod: PodClass) -> int:
         """The nodes that no rule keeps the pod off, be the verdict fits or unknown."""
-        mask = self.nodes.all
+        mask = self._static.passing(pod)
         for rule in self._rules:
-            mask &= rule.passing(pod)
             if not mask:
                 break
+            mask &= rule.passing(pod)
         return mask
+
+    def by_rule(self, pod: PodClass) -> tuple[tuple[str, int], ...]:
+        """Each rule with the nodes that it does not keep the pod off, in the rules' order."""
+        rest = ((rule.name, rule.passing(pod)) for rule in self._rules)
+        return (*self._static.by_rule(pod), *rest)
 
     def names(self, mask: int) -> list[str]:
         """The names of the nodes in a mask, sorted."""
@@ -164,7 +186,8 @@ class ClusterState:
     def explain(self, pod: PodClass, node: str) -> Verdict:
         """The verdict on one node, with every rule that fails. Raises KeyError for no such node."""
         index = self.nodes.index[node]
-        failing = [one for rule in self._rules for one in rule.failing(pod, index)]
+        failing = [*self._static.failing(pod, index)]
+        failing += [one for rule in self._rules for one in rule.failing(pod, index)]
         return Verdict(tuple(failing), self.unknown(pod))
 
     def _count(self, placed: _Placed, amount: int) -> None:

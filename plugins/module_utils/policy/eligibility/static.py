@@ -37,19 +37,35 @@ class StaticRules:
 
     def __init__(self, nodes: NodeTable) -> None:
         self._nodes = nodes
+        self._closed = NO_NODE
         self._masks: dict[PodClass, int] = {}
         self._tolerating: dict[object, int] = {}
+        self._tolerates_cordon: dict[object, bool] = {}
         self._selected: dict[object, int] = {}
+
+    @property
+    def closed(self) -> int:
+        """The nodes that were cordoned since the state was made."""
+        return self._closed
+
+    def close(self, nodes: int) -> None:
+        self._closed = nodes
 
     def passing(self, pod: PodClass) -> int:
         mask = self._masks.get(pod)
         if mask is None:
-            spec = pod.spec
-            mask = NO_NODE if spec.gates else self._nodes.all
-            mask &= self._of_name(spec) & self._open(spec) & self.tolerating(spec)
-            mask &= self.selected(spec)
+            mask = self._nodes.all
+            for _unused, nodes in self._rules(pod):
+                mask &= nodes
             self._masks[pod] = mask
-        return mask
+        return self._left_open(pod.spec, mask)
+
+    def by_rule(self, pod: PodClass) -> tuple[tuple[str, int], ...]:
+        """Each rule with the nodes that it does not keep the pod off."""
+        return tuple(
+            (rule, self._left_open(pod.spec, nodes) if rule == verdict.UNSCHEDULABLE else nodes)
+            for rule, nodes in self._rules(pod)
+        )
 
     def failing(self, pod: PodClass, node: int) -> Iterator[Failing]:
         spec, bit = pod.spec, 1 << node
@@ -58,7 +74,7 @@ class StaticRules:
             yield Failing(verdict.SCHEDULING_GATES, detail)
         if not self._of_name(spec) & bit:
             yield Failing(verdict.NODE_NAME, f"its template names {spec.node_name}")
-        if not self._open(spec) & bit:
+        if not self._left_open(spec, self._open(spec)) & bit:
             yield Failing(verdict.UNSCHEDULABLE, "the node is cordoned")
         for taint in self._untolerated(spec):
             if self._nodes.tainted[taint] & bit:
@@ -66,12 +82,11 @@ class StaticRules:
         yield from self._not_selecting(spec, node)
 
     def tolerating(self, spec: SchedulingSpec) -> int:
-        """The nodes without a taint that keeps the pod off; topology spread asks it, too."""
-        key = spec.tolerations
-        if key not in self._tolerating:
-            kept_off = union(self._nodes.tainted[taint] for taint in self._untolerated(spec))
-            self._tolerating[key] = self._nodes.all & ~kept_off
-        return self._tolerating[key]
+        """The nodes without a taint that keeps the pod off, for topology spread.
+
+        A node that was closed has the taint that comes with a cordon.
+        """
+        return self._left_open(spec, self._untainted(spec))
 
     def selected(self, spec: SchedulingSpec) -> int:
         """The nodes of its node selector and node affinity; topology spread asks it, too."""
@@ -81,11 +96,41 @@ class StaticRules:
             self._selected[key] = mask & self._affine(spec)
         return self._selected[key]
 
+    def _rules(self, pod: PodClass) -> tuple[tuple[str, int], ...]:
+        """Without what was closed since."""
+        spec = pod.spec
+        return (
+            (verdict.SCHEDULING_GATES, NO_NODE if spec.gates else self._nodes.all),
+            (verdict.NODE_NAME, self._of_name(spec)),
+            (verdict.UNSCHEDULABLE, self._open(spec)),
+            (verdict.TAINTS, self._untainted(spec)),
+            (verdict.NODE_SELECTOR, self._nodes.labelled(spec.node_selector)),
+            (verdict.NODE_AFFINITY, self._affine(spec)),
+        )
+
+    def _untainted(self, spec: SchedulingSpec) -> int:
+        key = spec.tolerations
+        if key not in self._tolerating:
+            kept_off = union(self._nodes.tainted[taint] for taint in self._untolerated(spec))
+            self._tolerating[key] = self._nodes.all & ~kept_off
+        return self._tolerating[key]
+
+    def _left_open(self, spec: SchedulingSpec, nodes: int) -> int:
+        if not self._closed or self._forgives(spec):
+            return nodes
+        return nodes & ~self._closed
+
+    def _forgives(self, spec: SchedulingSpec) -> bool:
+        key = spec.tolerations
+        if key not in self._tolerates_cordon:
+            self._tolerates_cordon[key] = any(one.tolerates(_CORDON) for one in key)
+        return self._tolerates_cordon[key]
+
     def _of_name(self, spec: SchedulingSpec) -> int:
         return self._nodes.named(spec.node_name) if spec.node_name else self._nodes.all
 
     def _open(self, spec: SchedulingSpec) -> int:
-        if any(one.tolerates(_CORDON) for one in spec.tolerations):
+        if self._forgives(spec):
             return self._nodes.all
         return self._nodes.all & ~self._nodes.unschedulable
 

@@ -62,6 +62,54 @@ def test_masks_kept_up_to_date_equal_masks_made_anew(moves):
     assert [fitting(state, one) for one in PODS] == [fitting(anew, one) for one in PODS]
 
 
+CORDON = {"key": "node.kubernetes.io/unschedulable", "operator": "Exists"}
+MINDFUL = {**spread(ZONE), "nodeTaintsPolicy": "Honor"}
+CLOSING = [
+    *PODS,
+    pod({"tolerations": [CORDON]}, WEB),
+    pod({"topologySpreadConstraints": [MINDFUL]}, WEB),
+    pod({"topologySpreadConstraints": [MINDFUL], "tolerations": [CORDON]}, WEB),
+]
+placements = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 6)), max_size=12)
+closings = st.lists(st.sets(st.integers(0, 6)), min_size=1, max_size=3)
+
+
+def cordoned(raw):
+    """As a cordon leaves it: the taint comes with the field."""
+    taint = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
+    return {**raw, "spec": {"unschedulable": True, "taints": [taint]}}
+
+
+@settings(max_examples=60, deadline=None)
+@given(placements, closings)
+def test_nodes_that_are_closed_count_as_cordoned_until_they_are_reopened(placed, turns):
+    where = [(f"n{node}", CLOSING[which]) for which, node in placed]
+    state = cluster(NODES, where)
+    open_masks = [fitting(state, one) for one in CLOSING]
+    for closed in turns:
+        state.close(f"n{index}" for index in closed)
+        anew = cluster(
+            [cordoned(raw) if index in closed else raw for index, raw in enumerate(NODES)], where
+        )
+        assert [fitting(state, one) for one in CLOSING] == [fitting(anew, one) for one in CLOSING]
+
+    state.reopen()
+    assert [fitting(state, one) for one in CLOSING] == open_masks
+
+
+@settings(max_examples=30, deadline=None)
+@given(placements, st.sets(st.integers(0, 6)))
+def test_the_masks_of_the_rules_make_up_the_mask_of_all(placed, closed):
+    state = cluster(NODES, [(f"n{node}", CLOSING[which]) for which, node in placed])
+    state.close(f"n{index}" for index in closed)
+    for one in CLOSING:
+        judged = state.pod_class(parse_scheduling(one))
+        mask = state.nodes.all
+        for _rule, passing in state.by_rule(judged):
+            mask &= passing
+        assert mask == state.possible(judged)
+
+
 def test_the_order_of_nodes_and_pods_does_not_matter():
     placed = [(f"n{i}", PODS[i]) for i in range(6)]
     one, other = cluster(NODES, placed), cluster(NODES[::-1], placed[::-1])
