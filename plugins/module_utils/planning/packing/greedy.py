@@ -8,7 +8,6 @@ import heapq
 from typing import Iterable, Optional, Sequence
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.planning.packing.problem import (
-    NO_GROUP,
     Content,
     Load,
     Problem,
@@ -78,9 +77,9 @@ class Filler:
     def _filled(self, index: int, rest: Sequence[int], order: Sequence[int]) -> Content:
         """First fit in this order, each item as often as it goes in."""
         problem = self._problem
+        bought = problem.bins[index].available is None
         free = list(problem.bins[index].capacity)
-        grouped: dict[int, int] = {}
-        content = []
+        content, inside = [], 0
         for j in order:
             count = rest[j]
             for d, amount in problem.needs[j]:
@@ -89,16 +88,15 @@ class Filler:
                     count = room
                     if not room:
                         break
-            if not count:
+            item = problem.items[j]
+            if not count or item.avoids & inside:
                 continue
-            group = problem.items[j].group
-            if group != NO_GROUP:
-                count = min(count, problem.limits[group] - grouped.get(group, 0))
-                grouped[group] = grouped.get(group, 0) + count
-            if count:
-                content.append((j, count))
-                for d, amount in problem.needs[j]:
-                    free[d] -= amount * count
+            if item.limit is not None:
+                count = min(count, item.limit if bought else 1)
+            inside |= 1 << j
+            content.append((j, count))
+            for d, amount in problem.needs[j]:
+                free[d] -= amount * count
         return tuple(content)
 
     def _cheapest(self, index: int, content: Content) -> int:

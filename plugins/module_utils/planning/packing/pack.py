@@ -47,7 +47,7 @@ class Budget:
 def pack(problem: Problem, budget: Budget = Budget()) -> Packing:
     """Returns a packing of all items that fit into a bin.
 
-    Every group's limit must be at least 1. Cost: as the budget says; without it, each round fills
+    Limits are at least 1. Cost: as the budget says; without it, each round fills
     about one bin for each two loads and each bin type, and looks at every item for each.
     """
     useful = _useful(problem)
@@ -84,7 +84,7 @@ def _restricted(problem: Problem, useful: Sequence[int]) -> Problem:
         )
         for item in problem.items
     )
-    return Problem(items, tuple(problem.bins[index] for index in useful), problem.limits)
+    return Problem(items, tuple(problem.bins[index] for index in useful))
 
 
 def _useful(problem: Problem) -> list[int]:

@@ -12,32 +12,33 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Optional, Sequence
 
-# A mask of bin types: bit i is bin type i.
+# A mask of bin types, or of items: bit i is the one with index i.
 Mask = int
 # (item, how many of it), in the order in which they went in.
 Content = tuple[tuple[int, int], ...]
-
-NO_GROUP = -1
 
 
 @dataclass(frozen=True)
 class Item:
     """needs: one amount a dimension. count: how many there are of it.
 
-    admitted: the bin types that it may be put into, room aside. group: index of a limit in
-    Problem.limits that it shares with other items, or NO_GROUP.
+    admitted: the bin types that it may be put into, room aside. limit: how many of it one bin that
+    is bought may hold, and then one that is there anyway takes one: what is in that is not known
+    here; None is as many as fit. avoids: a mask of items that never share a bin with it; they avoid
+    it, too.
     """
 
     needs: tuple[int, ...]
     count: int
     admitted: Mask
-    group: int = NO_GROUP
+    limit: Optional[int] = None
+    avoids: Mask = 0
 
 
 @dataclass(frozen=True)
 class BinType:
-    """price: an integer of any unit, 0 for room that is there anyway. available: None is as many
-    as are wanted."""
+    """price: an integer of any unit, 0 for room that is there anyway. available: how many there
+    are; None, for what is bought, is as many as are wanted."""
 
     capacity: tuple[int, ...]
     price: int
@@ -46,14 +47,10 @@ class BinType:
 
 @dataclass(frozen=True)
 class Problem:
-    """limits: by group, how many of its items one bin may hold.
-
-    Without a price there are always so many of a bin type as `available` says.
-    """
+    """All items and capacities have the same dimensions."""
 
     items: tuple[Item, ...]
     bins: tuple[BinType, ...]
-    limits: tuple[int, ...] = ()
 
     @cached_property
     def needs(self) -> tuple[tuple[tuple[int, int], ...], ...]:

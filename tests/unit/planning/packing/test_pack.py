@@ -15,7 +15,6 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.planning.packing.pa
     pack,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.planning.packing.problem import (
-    NO_GROUP,
     BinType,
     Item,
     Problem,
@@ -25,17 +24,16 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.planning.packing.pr
 ANY = -1
 
 
-def problem(items, bins, limits=()):
+def problem(items, bins):
     everywhere = (1 << len(bins)) - 1
     return Problem(
-        tuple(Item(needs, count, mask & everywhere, group) for needs, count, mask, group in items),
+        tuple(Item(needs, count, mask & everywhere, *more) for needs, count, mask, *more in items),
         tuple(BinType(*kind) for kind in bins),
-        tuple(limits),
     )
 
 
 def plain(*items):
-    return [(needs, count, ANY, NO_GROUP) for needs, count in items]
+    return [(needs, count, ANY) for needs, count in items]
 
 
 def used(asked, packing):
@@ -73,12 +71,22 @@ CASES = [
         id="room-that-is-there-is-used-first",
     ),
     pytest.param(
-        problem([((1, 1), 3, ANY, 0)], [((4, 4), 10)], limits=[1]),
+        problem([((1, 1), 5, ANY, 2)], [((4, 4), 10)]),
         {0: 3},
-        id="a-group-of-which-a-bin-holds-one",
+        id="an-item-of-which-a-bin-holds-two",
     ),
     pytest.param(
-        problem([((1, 1), 1, 0b10, NO_GROUP)], [((1, 1), 1), ((1, 1), 9)]),
+        problem([((1, 1), 3, ANY, 2)], [((4, 4), 0, 1), ((4, 4), 10)]),
+        {0: 1, 1: 1},
+        id="of-a-limited-item-room-that-is-there-takes-one",
+    ),
+    pytest.param(
+        problem([((1, 1), 2, ANY, None, 0b10), ((1, 1), 1, ANY, None, 0b01)], [((4, 4), 10)]),
+        {0: 2},
+        id="items-that-avoid-each-other",
+    ),
+    pytest.param(
+        problem([((1, 1), 1, 0b10)], [((1, 1), 1), ((1, 1), 9)]),
         {1: 1},
         id="a-dearer-bin-that-is-the-only-one-admitted",
     ),
@@ -112,35 +120,33 @@ def test_no_bin_at_all_leaves_everything():
 
 
 amounts = st.integers(0, 9)
-groups = st.sampled_from([NO_GROUP, 0, 1])
+bought = st.tuples(
+    st.tuples(st.integers(1, 20), st.integers(0, 20), st.integers(0, 8)), st.integers(1, 50)
+)
+rooms = st.tuples(st.tuples(amounts, amounts, amounts), st.just(0), st.just(1))
 
 
 @st.composite
 def problems(draw):
-    kinds = draw(
-        st.lists(
-            st.tuples(
-                st.tuples(st.integers(1, 20), st.integers(0, 20), st.integers(0, 8)),
-                st.integers(1, 50),
-            ),
-            min_size=1,
-            max_size=6,
+    bins = [*draw(st.lists(bought, min_size=1, max_size=6)), *draw(st.lists(rooms, max_size=3))]
+    size = draw(st.integers(0, 8))
+    pairs = draw(st.sets(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=4))
+    avoids = [0] * 8
+    for one, other in pairs:
+        if one != other:
+            avoids[one] |= 1 << other
+            avoids[other] |= 1 << one
+    items = [
+        (
+            draw(st.tuples(amounts, amounts, st.integers(0, 2))),
+            draw(st.integers(1, 12)),
+            draw(st.integers(0, (1 << len(bins)) - 1)),
+            draw(st.sampled_from([None, 1, 2])),
+            avoids[index] & ((1 << size) - 1),
         )
-    )
-    rooms = draw(st.lists(st.tuples(st.tuples(amounts, amounts, amounts)), max_size=3))
-    bins = [*kinds, *((capacity, 0, 1) for (capacity,) in rooms)]
-    items = draw(
-        st.lists(
-            st.tuples(
-                st.tuples(amounts, amounts, st.integers(0, 2)),
-                st.integers(1, 12),
-                st.integers(0, (1 << len(bins)) - 1),
-                groups,
-            ),
-            max_size=8,
-        )
-    )
-    return problem(items, bins, limits=(1, 2))
+        for index in range(size)
+    ]
+    return problem(items, bins)
 
 
 def faults(asked, packing):
@@ -151,15 +157,18 @@ def faults(asked, packing):
 
 
 def faults_of(asked, load):
-    inside = [asked.items[j] for j, count in load.content for _each in range(count)]
-    for d, room in enumerate(asked.bins[load.bin].capacity):
-        if sum(item.needs[d] for item in inside) > room:
+    kind = asked.bins[load.bin]
+    inside = [(asked.items[j], count) for j, count in load.content]
+    for d, room in enumerate(kind.capacity):
+        if sum(item.needs[d] * count for item, count in inside) > room:
             yield f"{load} overflows in dimension {d}"
-    for group, limit in enumerate(asked.limits):
-        if sum(item.group == group for item in inside) > limit:
-            yield f"{load} holds too many of group {group}"
-    if not all(item.admitted >> load.bin & 1 for item in inside):
-        yield f"{load} holds what it does not admit"
+    for item, count in inside:
+        if item.limit is not None and count > (1 if kind.available else item.limit):
+            yield f"{load} holds too many of one item"
+        if any(item.avoids >> j & 1 for j, _count in load.content):
+            yield f"{load} holds what avoids each other"
+        if not item.admitted >> load.bin & 1:
+            yield f"{load} holds what it does not admit"
 
 
 def sums_that_are_wrong(asked, packing):
