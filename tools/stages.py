@@ -80,8 +80,8 @@ CATALOGUE: tuple[Stage, ...] = (
     Stage(
         "integration",
         "every module, role and playbook works on a real control plane",
+        # Two at a time, which wait more than they work: beside them there is a core to spare.
         _command(*PYTEST, "-n", "2", "--dist", "worksteal", "--durations=25", "tests/integration"),
-        weight=2,
         needs=(files_like("tests/integration/test_*.py"),),
         after=("control-plane",),
     ),
@@ -94,7 +94,6 @@ CATALOGUE: tuple[Stage, ...] = (
         "chaos",
         "a sample of killed runs and broken answers leaves the cluster as it should be",
         _command(*PYTEST, "-n", "2", "tests/chaos"),
-        weight=2,
         needs=(files_like("tests/chaos/test_*.py"),),
         after=("control-plane", "integration"),
     ),
