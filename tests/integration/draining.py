@@ -17,6 +17,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.report import
 from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.node_selection import (
     NodeSelection,
 )
+from tests.control_plane.space import Space
 
 from .calling import run_of
 
@@ -37,6 +38,15 @@ def by_code(report: Report) -> dict[str, list[str]]:
         for bucket, outcomes in report.result().items()
         if outcomes
     }
+
+
+def evictions(space: Space, since: int | None = None) -> list[str]:
+    """The pods whose eviction was accepted, in order."""
+    return [
+        write.name
+        for write in space.writes("runner", since=since)
+        if write.resource == "pods" and write.subresource == "eviction"
+    ]
 
 
 class InBackground:

@@ -20,7 +20,7 @@ from tests.control_plane.space import Space
 from tests.control_plane.webhooks import Denied
 
 from .calling import Listener, cluster_of
-from .draining import InBackground, by_code, drain
+from .draining import InBackground, by_code, drain, evictions
 
 
 @pytest.fixture
@@ -33,14 +33,6 @@ def one_of_two_nodes(space: Space) -> str:
     """The node that is emptied; another one takes what leaves it."""
     first: str = space.nodes(2)[0]
     return first
-
-
-def evictions(space: Space, since: int | None = None) -> list[str]:
-    return [
-        write.name
-        for write in space.writes("runner", since=since)
-        if write.resource == "pods" and write.subresource == "eviction"
-    ]
 
 
 def test_a_batch_of_nodes_is_emptied_and_the_second_run_changes_nothing(

@@ -17,7 +17,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.errors import
 from tests.control_plane.space import Space
 
 from .calling import PREFIX, Listener, cluster_of
-from .draining import InBackground, by_code, drain
+from .draining import InBackground, by_code, drain, evictions
 
 OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
 REQUEST = PREFIX + "maintenance"
@@ -182,8 +182,10 @@ def test_a_withdrawn_request_stops_the_run_before_its_next_act(
     report = background.result()
 
     assert report.failure == "superseded"
-    assert by_code(report)["done"] == ["evicted"]
-    assert len(report.pending) == 1
+    # Of the first it may not have seen the end yet.
+    assert len(report.done) + len(report.pending) == 2
+    assert len(report.done) <= 1
+    assert len(evictions(space)) == 1
     with pytest.raises(Superseded):
         drain(cluster, first, only_while={REQUEST: "true"})
 

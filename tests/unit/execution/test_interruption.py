@@ -25,7 +25,7 @@ def test_a_signal_becomes_the_cause_and_its_handler_comes_back(number: signal.Si
     try:
         with Interruption() as interruption:
             assert interruption.cause() == ""
-            os.kill(os.getpid(), number)
+            signal.raise_signal(number)
             assert interruption.cause() == number.name
             assert heard == []
         interruption.deliver()
@@ -38,8 +38,8 @@ def test_the_first_signal_is_the_cause() -> None:
     before = signal.signal(signal.SIGTERM, signal.SIG_DFL)
     try:
         with Interruption() as interruption:
-            os.kill(os.getpid(), signal.SIGINT)
-            os.kill(os.getpid(), signal.SIGTERM)
+            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(signal.SIGTERM)
             assert interruption.cause() == "SIGINT"
     finally:
         signal.signal(signal.SIGTERM, before)
@@ -49,7 +49,7 @@ def test_what_nohup_ignores_stays_ignored() -> None:
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         with Interruption() as interruption:
-            os.kill(os.getpid(), signal.SIGHUP)
+            signal.raise_signal(signal.SIGHUP)
             assert interruption.cause() == ""
     finally:
         signal.signal(signal.SIGHUP, before)

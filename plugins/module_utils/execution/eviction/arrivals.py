@@ -66,7 +66,7 @@ def arrive(state: DrainState, pod: Pod, consent: Consent, now: float) -> Optiona
         return None
     leaver = admit(state, judge(pod, fleet, consent), now)
     if leaver is not None and not leaver.settled:
-        came_back = state.evicted_before[leaver.place]
+        came_back = state.evicted_before[leaver.place] + state.leaving_from(leaver.place)
         if came_back >= RETURNS * max(1, state.began_with[leaver.place]):
             state.fail(leaver, "comes_back", _comes_back(leaver, came_back))
     return leaver

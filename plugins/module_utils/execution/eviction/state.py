@@ -111,6 +111,12 @@ class DrainState:
         leavers = (self.leavers.get(pod.meta.uid) for pod in pods)
         return {leaver.uid for leaver in leavers if leaver is not None and leaver.on_its_way}
 
+    def leaving_from(self, place: tuple[str, str]) -> int:
+        """How many of an owner are on their way off a node; place: Leaver.place."""
+        return sum(
+            1 for leaver in self.leavers.values() if leaver.place == place and leaver.on_its_way
+        )
+
     def in_flight(self) -> int:
         """Requests about pods that have no answer yet."""
         flying = (Stage.POSTED, Stage.READING)

@@ -588,6 +588,16 @@ def test_an_owner_that_comes_back_for_ever_is_refused_in_the_end():
     assert drain.outcomes()["failed"] == {"a-3": "comes_back"}
 
 
+def test_replacements_that_come_while_the_pod_before_them_still_stops_count_too():
+    drain = drained(N1, WEB, OPEN, web("a-0"))
+    for number in range(3):
+        assert drain.acts() == [f"evict a-{number}"]
+        drain.accept(f"a-{number}").seen(terminating(drain.pods[f"a-{number}"]))
+        drain.seen(web(f"a-{number + 1}"))
+    assert drain.acts() == []
+    assert drain.outcomes()["failed"] == {"a-3": "comes_back"}
+
+
 def test_on_an_open_node_nothing_new_joins_and_the_report_warns():
     drain = drained(node("n1"), WEB, OPEN, web("a"))
     drain.acts()
