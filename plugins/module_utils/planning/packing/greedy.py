@@ -1,6 +1,12 @@
 # Copyright (c) 2026 The evenkeel.fleet authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""One packing by given values: the bin that is worth the most for its price, again and again."""
+"""One packing by given values: the bin that is worth the most for its price, again and again.
+
+A bin is filled from two sides: items that need more of the second dimension than the bin has for
+each unit of the first, and all others, each with the valuable ones first. The next item comes from
+the side of which the bin has more left, so that neither dimension is used up before the other. (The
+dimensions are cpu and memory; further ones only limit.)
+"""
 
 from __future__ import annotations
 
@@ -33,7 +39,6 @@ class Filler:
             (index for index, kind in enumerate(problem.bins) if kind.price),
             key=lambda index: (problem.bins[index].price, index),
         )
-        self._balance = self._by_balance()
 
     def packed(
         self, counts: Sequence[int], values: Sequence[int], bins: Iterable[int]
@@ -45,7 +50,7 @@ class Filler:
         A bin type keeps its best content until there is not enough left for it: what is left only
         shrinks, and the best worth with it. So few bins are filled again.
         """
-        going = _Going(self._problem, list(counts), values, self._orders(counts, values))
+        going = _Going(self._problem, list(counts), values)
         stock = {index: self._problem.bins[index].available for index in bins}
         loads, heap = [], []
         for index in stock:
@@ -64,40 +69,26 @@ class Filler:
         return loads, going.rest
 
     def _offers(self, going: _Going, index: int) -> list[_Offer]:
-        """The best content of a bin of this type; none when nothing goes in."""
-        best: tuple[int, Content] = (0, ())
-        for order in going.orders_of(index):
-            self.looks += len(order)
-            content = self._filled(index, going.rest, order)
-            best = max(best, (sum(going.values[j] * count for j, count in content), content))
-        worth, content = best
+        """What a bin of this type would hold; none when nothing goes in."""
+        content = self._filled(index, going)
+        if not content:
+            return []
+        worth = sum(going.values[j] * count for j, count in content)
         price = self._problem.bins[index].price
-        return [(-(worth * _SCALE // price) if price else _FREE, index, content)] if content else []
+        return [(-(worth * _SCALE // price) if price else _FREE, index, content)]
 
-    def _filled(self, index: int, rest: Sequence[int], order: Sequence[int]) -> Content:
-        """First fit in this order, each item as often as it goes in."""
-        problem = self._problem
-        bought = problem.bins[index].available is None
-        free = list(problem.bins[index].capacity)
-        content, inside = [], 0
-        for j in order:
-            count = rest[j]
-            for d, amount in problem.needs[j]:
-                room = free[d] // amount
-                if room < count:
-                    count = room
-                    if not room:
-                        break
-            item = problem.items[j]
-            if not count or item.avoids & inside:
-                continue
-            if item.limit is not None:
-                count = min(count, item.limit if bought else 1)
-            inside |= 1 << j
-            content.append((j, count))
-            for d, amount in problem.needs[j]:
-                free[d] -= amount * count
-        return tuple(content)
+    def _filled(self, index: int, going: _Going) -> Content:
+        filling = _Filling(self._problem, index)
+        sides, at = going.sides_of(index), [0, 0]
+        while True:
+            side = filling.side
+            if at[side] == len(sides[side]):
+                side = 1 - side
+                if at[side] == len(sides[side]):
+                    return tuple(filling.content.items())
+            self.looks += 1
+            if not filling.put(sides[side][at[side]], going.rest):
+                at[side] += 1
 
     def _cheapest(self, index: int, content: Content) -> int:
         """The cheapest bin type for this content: often a smaller one than it was found with."""
@@ -117,53 +108,92 @@ class Filler:
                 return other
         return index
 
-    def _orders(self, counts: Sequence[int], values: Sequence[int]) -> list[list[int]]:
-        """Valuable ones first, and from either end of the mix of resources."""
-        by_value = sorted(range(len(values)), key=lambda j: (-values[j], j))
-        orders = [by_value, self._balance, self._balance[::-1]]
-        return [[j for j in order if counts[j]] for order in orders]
 
-    def _by_balance(self) -> list[int]:
-        """By what an item needs of the second dimension for each unit of the first."""
-        needs = [item.needs for item in self._problem.items]
-        return sorted(
-            range(len(needs)),
-            key=lambda j: (-(needs[j][1] << 20) // max(1, needs[j][0]), j),
-        )
+class _Filling:
+    """One bin while it is filled.
+
+    side: 1 while more of the second dimension is left than of the first, by what the bin has of
+    both; 0 otherwise.
+    """
+
+    def __init__(self, problem: Problem, index: int) -> None:
+        kind = problem.bins[index]
+        self._problem = problem
+        self._bought = kind.available is None
+        self._free = list(kind.capacity)
+        self._first, self._second = kind.capacity[0] or 1, kind.capacity[1] or 1
+        self._excess = 0
+        self._inside = 0
+        self.content: dict[int, int] = {}
+
+    @property
+    def side(self) -> int:
+        return 1 if self._excess > 0 else 0
+
+    def put(self, j: int, rest: Sequence[int]) -> bool:
+        """Puts so many of an item in as are left and fit, or until the other side's turn comes.
+
+        False when none goes in any more.
+        """
+        item, already = self._problem.items[j], self.content.get(j, 0)
+        count = rest[j] - already
+        if item.limit is not None:
+            count = min(count, (item.limit if self._bought else 1) - already)
+        for d, amount in self._problem.needs[j]:
+            room = self._free[d] // amount
+            if room < count:
+                count = room
+        if count <= 0 or item.avoids & self._inside:
+            return False
+        slope = item.needs[1] * self._first - item.needs[0] * self._second
+        if slope and (slope > 0) == (self._excess > 0):
+            count = min(count, max(1, -(-abs(self._excess) // abs(slope))))
+        for d, amount in self._problem.needs[j]:
+            self._free[d] -= amount * count
+        self._excess -= slope * count
+        self._inside |= 1 << j
+        self.content[j] = already + count
+        return True
 
 
 class _Going:
-    """What is left while bins are filled, and by bin type the items that it takes, in each order.
+    """What is left while bins are filled, and by bin type the items that it takes, on two sides.
 
-    Items that are used up are dropped from a bin type's orders when it is filled again.
+    Items that are used up are dropped from a bin type's sides when it is filled again.
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        rest: list[int],
-        values: Sequence[int],
-        orders: Sequence[Sequence[int]],
-    ) -> None:
+    def __init__(self, problem: Problem, rest: list[int], values: Sequence[int]) -> None:
         self._problem = problem
         self.rest = rest
         self.values = values
-        self._orders = orders
-        self._by_bin: dict[int, list[list[int]]] = {}
+        self._order = sorted(
+            (j for j, count in enumerate(rest) if count), key=lambda j: (-values[j], j)
+        )
+        self._by_bin: dict[int, tuple[list[int], list[int]]] = {}
 
     def take(self, content: Content, times: int) -> None:
         for j, count in content:
             self.rest[j] -= count * times
 
-    def orders_of(self, index: int) -> list[list[int]]:
+    def sides_of(self, index: int) -> tuple[list[int], list[int]]:
         known = self._by_bin.get(index)
         if known is None:
-            fitting, bit = self._problem.fitting, 1 << index
-            found = [[j for j in order if fitting[j] & bit] for order in self._orders]
+            found = self._divided(index)
         else:
-            found = [[j for j in order if self.rest[j]] for order in known]
+            rest = self.rest
+            found = ([j for j in known[0] if rest[j]], [j for j in known[1] if rest[j]])
         self._by_bin[index] = found
         return found
+
+    def _divided(self, index: int) -> tuple[list[int], list[int]]:
+        problem, bit = self._problem, 1 << index
+        first, second = problem.bins[index].capacity[:2]
+        sides: tuple[list[int], list[int]] = ([], [])
+        for j in self._order:
+            if problem.fitting[j] & bit:
+                needs = problem.items[j].needs
+                sides[needs[1] * first > needs[0] * second].append(j)
+        return sides
 
 
 def _times(content: Content, rest: Sequence[int], available: Optional[int]) -> int:

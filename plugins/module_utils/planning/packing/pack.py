@@ -13,7 +13,7 @@ The budget is counted in looks at an item, so that the same problem gives the sa
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Sequence
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.planning.packing.greedy import Filler
@@ -22,14 +22,18 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.planning.packing.pr
     Packing,
     Problem,
     cost_of,
-    covers,
+)
+from ansible_collections.evenkeel.fleet.plugins.module_utils.planning.packing.useful import (
+    restricted,
+    useful_bins,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.planning.packing.values import (
     item_values,
 )
 
 _ROUNDS = 12
-_REPAIRS = 40
+# So many repairs in a row that found nothing: a tour through all that there are.
+_IDLE = 60
 # By repair in turn: the share of the cost that is emptied, in percent, and which of four loads of
 # the worst stays as it is (4: none).
 _SHARES = (15, 30, 50)
@@ -38,10 +42,10 @@ _SPARED = (4, 0, 1, 2, 3)
 
 @dataclass(frozen=True)
 class Budget:
-    """looks: at items, after which no further round or repair begins. A first round always runs;
-    2,000,000 take about half a second."""
+    """looks: at items, after which no further round or repair begins; 500,000 take about half a
+    second. A first round always runs."""
 
-    looks: int = 1_500_000
+    looks: int = 500_000
 
 
 def pack(problem: Problem, budget: Budget = Budget()) -> Packing:
@@ -50,8 +54,8 @@ def pack(problem: Problem, budget: Budget = Budget()) -> Packing:
     Limits are at least 1. Cost: as the budget says; without it, each round fills
     about one bin for each two loads and each bin type, and looks at every item for each.
     """
-    useful = _useful(problem)
-    small = _restricted(problem, useful)
+    useful = useful_bins(problem)
+    small = restricted(problem, useful)
     found = _packed(small, budget)
     loads = [Load(useful[load.bin], load.content, load.times) for load in found]
     return Packing(tuple(loads), _left(problem, loads))
@@ -73,50 +77,6 @@ def _left(problem: Problem, loads: Sequence[Load]) -> tuple[int, ...]:
         for j, count in load.content:
             left[j] -= count * load.times
     return tuple(left)
-
-
-def _restricted(problem: Problem, useful: Sequence[int]) -> Problem:
-    """The same with these bin types only, in this order."""
-    items = tuple(
-        replace(
-            item,
-            admitted=sum(1 << new for new, old in enumerate(useful) if item.admitted >> old & 1),
-        )
-        for item in problem.items
-    )
-    return Problem(items, tuple(problem.bins[index] for index in useful))
-
-
-def _useful(problem: Problem) -> list[int]:
-    """The bin types that cost nothing, and those with a price that no other one beats."""
-    free = [index for index, kind in enumerate(problem.bins) if not kind.price]
-    priced = sorted(
-        (index for index, kind in enumerate(problem.bins) if kind.price),
-        key=lambda index: (
-            problem.bins[index].price,
-            _negative(problem.bins[index].capacity),
-            index,
-        ),
-    )
-    masks = {item.admitted for item in problem.items}
-    kept: list[int] = []
-    for index in priced:
-        if not any(_beats(problem, masks, better, index) for better in kept):
-            kept.append(index)
-    return [*free, *sorted(kept)]
-
-
-def _negative(capacity: Sequence[int]) -> tuple[int, ...]:
-    return tuple(-amount for amount in capacity)
-
-
-def _beats(problem: Problem, masks: set[int], one: int, other: int) -> bool:
-    """No dearer (they come by price), no smaller, and open to all that the other is open to."""
-    return (
-        problem.bins[one].available is None
-        and covers(problem.bins[one].capacity, problem.bins[other].capacity)
-        and all(mask >> one & 1 for mask in masks if mask >> other & 1)
-    )
 
 
 def _rounds(
@@ -162,18 +122,15 @@ def _repaired(
     bins: Sequence[int],
     budget: Budget,
 ) -> list[Load]:
-    base = history[0]
-    for repair in range(_REPAIRS):
-        if filler.looks >= budget.looks or not loads:
-            break
-        share, spared = (
-            _SHARES[repair % len(_SHARES)],
-            _SPARED[repair // len(_SHARES) % len(_SPARED)],
-        )
+    base, repair, idle = history[0], 0, 0
+    while loads and idle < _IDLE and filler.looks < budget.looks:
+        share = _SHARES[repair % len(_SHARES)]
+        spared = _SPARED[repair // len(_SHARES) % len(_SPARED)]
         kept, counts = _emptied(problem, loads, base, share, spared)
         again, left = filler.packed(counts, history[repair % len(history)], bins)
+        repair, idle = repair + 1, idle + 1
         if not any(left) and cost_of(problem, [*kept, *again]) < cost_of(problem, loads):
-            loads = _merged([*kept, *again])
+            loads, idle = _merged([*kept, *again]), 0
     return loads
 
 

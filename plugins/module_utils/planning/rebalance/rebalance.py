@@ -53,7 +53,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.eligibility.
 
 # Points of the curve beside none; a fleet with fewer replaceable nodes has one for each.
 _POINTS = 10
-_ROUGH, _CAREFUL = Budget(150_000), Budget(1_500_000)
+_ROUGH, _CAREFUL = Budget(50_000), Budget(1_000_000)
 _ATTEMPTS = 5
 
 

@@ -15,25 +15,9 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.planning.packing.pa
     pack,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.planning.packing.problem import (
-    BinType,
-    Item,
-    Problem,
     cost_of,
 )
-
-ANY = -1
-
-
-def problem(items, bins):
-    everywhere = (1 << len(bins)) - 1
-    return Problem(
-        tuple(Item(needs, count, mask & everywhere, *more) for needs, count, mask, *more in items),
-        tuple(BinType(*kind) for kind in bins),
-    )
-
-
-def plain(*items):
-    return [(needs, count, ANY) for needs, count in items]
+from tests.unit.planning.packing.problems import ANY, plain, problem, problems
 
 
 def used(asked, packing):
@@ -117,36 +101,6 @@ def test_nothing_to_pack_costs_nothing():
 
 def test_no_bin_at_all_leaves_everything():
     assert pack(problem(plain(((1, 1), 2)), [])).left == (2,)
-
-
-amounts = st.integers(0, 9)
-bought = st.tuples(
-    st.tuples(st.integers(1, 20), st.integers(0, 20), st.integers(0, 8)), st.integers(1, 50)
-)
-rooms = st.tuples(st.tuples(amounts, amounts, amounts), st.just(0), st.just(1))
-
-
-@st.composite
-def problems(draw):
-    bins = [*draw(st.lists(bought, min_size=1, max_size=6)), *draw(st.lists(rooms, max_size=3))]
-    size = draw(st.integers(0, 8))
-    pairs = draw(st.sets(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=4))
-    avoids = [0] * 8
-    for one, other in pairs:
-        if one != other:
-            avoids[one] |= 1 << other
-            avoids[other] |= 1 << one
-    items = [
-        (
-            draw(st.tuples(amounts, amounts, st.integers(0, 2))),
-            draw(st.integers(1, 12)),
-            draw(st.integers(0, (1 << len(bins)) - 1)),
-            draw(st.sampled_from([None, 1, 2])),
-            avoids[index] & ((1 << size) - 1),
-        )
-        for index in range(size)
-    ]
-    return problem(items, bins)
 
 
 def faults(asked, packing):
