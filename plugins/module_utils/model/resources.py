@@ -51,6 +51,11 @@ class Resource(Generic[T]):
         parts += [part for part in (self.plural, name, subresource) if part]
         return "/".join(parts)
 
+    @property
+    def key(self) -> str:
+        """As kubectl names the collection: "pods", "deployments.apps"."""
+        return f"{self.plural}.{self.group}" if self.group else self.plural
+
     def raw(self) -> Resource[Raw]:
         """The same collection, its objects as the API gives them."""
         return Resource(self.kind, self.group, self.version, self.plural, self.namespaced, _as_is)
@@ -117,6 +122,15 @@ VALIDATING_WEBHOOKS: Resource[Raw] = Resource(
     False,
     _as_is,
 )
+
+JOBS: Resource[Raw] = Resource("Job", "batch", "v1", "jobs", True, _as_is)
+CLAIMS: Resource[Raw] = Resource(
+    "PersistentVolumeClaim", "", "v1", "persistentvolumeclaims", True, _as_is
+)
+STORAGE_CLASSES: Resource[Raw] = Resource(
+    "StorageClass", "storage.k8s.io", "v1", "storageclasses", False, _as_is
+)
+CSI_NODES: Resource[Raw] = Resource("CSINode", "storage.k8s.io", "v1", "csinodes", False, _as_is)
 
 CONTROLLERS: tuple[Resource[Controller], ...] = (
     DEPLOYMENTS,

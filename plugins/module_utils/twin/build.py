@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The evenkeel.fleet authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""A twin with all its controllers, of a cluster that is told in a few lines."""
+"""A twin with all its controllers, of a cluster that is told in a few lines or was copied."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ from typing import Iterable
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour import catalogue
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.base import Key
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.loaded import (
+    Loaded,
+    learned_pace,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.spec import (
     ClusterSpec,
     Made,
@@ -34,7 +38,13 @@ def twin_loaded(objects: Iterable[Made], settings: Settings) -> Twin:
 
     Raises InvalidOption for objects that do not fit together.
     """
-    raise NotImplementedError
+    loaded = Loaded.of(objects)
+    pace = learned_pace(loaded.pods)
+    controllers = catalogue.all_controllers(catalogue.Settings(seed=settings.seed, pace=pace))
+    twin = Twin(settings, controllers)
+    for made in loaded.objects():
+        twin.api.lifecycle.restore(twin.api.kinds.named(made.resource), made.object)
+    return twin
 
 
 def _make(twin: Twin, made: Made) -> None:

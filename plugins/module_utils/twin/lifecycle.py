@@ -83,6 +83,11 @@ class Lifecycle:
                 raise answers.already_exists(kind, key.name)
             return made if dry_run else self._put(kind, made)
 
+    def restore(self, kind: Kind, raw: Mapping[str, Any]) -> Object:
+        """Puts an object in as it was in another cluster: its UID, its age and its status too."""
+        with self._store.lock:
+            return self._put(kind, {"kind": kind.name, "apiVersion": kind.api_version, **raw})
+
     def _prepared(self, kind: Kind, raw: Mapping[str, Any], namespace: str) -> Raw:
         given = dict(raw.get("metadata") or {})
         if given.get("resourceVersion"):

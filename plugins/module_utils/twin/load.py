@@ -4,8 +4,21 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
 from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.base import Cluster
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.errors import Forbidden, NotFound
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.resources import Resource
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.twin_objects import (
+    COLLECTIONS,
+    NEEDED,
+    reduced,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.spec import Made
+
+_SIDE_BY_SIDE = 4
 
 
 def live(cluster: Cluster) -> tuple[Made, ...]:
@@ -14,4 +27,19 @@ def live(cluster: Cluster) -> tuple[Made, ...]:
     Collections that this user may not read, or that the cluster does not have, are left out, but
     for nodes and pods. Raises Forbidden for those, Unreachable and the other FleetErrors.
     """
-    raise NotImplementedError
+    with ThreadPoolExecutor(_SIDE_BY_SIDE, thread_name_prefix="read") as workers:
+        parts = workers.map(partial(_read, cluster), COLLECTIONS)
+        return tuple(made for part in parts for made in part)
+
+
+def _read(cluster: Cluster, resource: Resource[Any]) -> list[Made]:
+    try:
+        found = cluster.list(resource.raw()).items
+    except (Forbidden, NotFound):
+        if resource in NEEDED:
+            raise
+        return []
+    return [
+        Made(resource.key, raw["metadata"].get("namespace", ""), reduced(resource, raw))
+        for raw in found
+    ]

@@ -180,6 +180,16 @@ class Timekeeper:
             self._free_until = max(self._free_until, self._now) + seconds
             self._changed.notify_all()
 
+    def pass_by(self, seconds: float) -> None:
+        """Returns when so many seconds have passed, in real time after as many of those. Virtual
+        time passes though nobody has declared a wait; runners are waited for as ever."""
+        with self._changed:
+            target = self.now() + seconds
+            self._free_until = max(self._free_until, target)
+            self._changed.notify_all()
+            while self.now() < target and not self._closed:
+                self._changed.wait(_LOOK if self.virtual else min(1.0, target - self.now()))
+
     @contextmanager
     def hurried(self) -> Iterator[Callable[[float], None]]:
         """Time is virtual inside, also where it is real otherwise. Gives what lets so many seconds
@@ -188,19 +198,11 @@ class Timekeeper:
         with self._changed:
             self._now, self.virtual = self.now(), True
         try:
-            yield self._let_pass
+            yield self.pass_by
         finally:
             with self._changed:
                 self._offset, self.virtual = self._now - time.monotonic(), virtual
                 self._changed.notify_all()
-
-    def _let_pass(self, seconds: float) -> None:
-        with self._changed:
-            target = self._now + seconds
-            self._free_until = target
-            self._changed.notify_all()
-            while self._now < target and not self._closed:
-                self._changed.wait(_LOOK)
 
     # The thread that makes things happen
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import queue
 import secrets
@@ -28,6 +29,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.credentials im
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.engine import Engine
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.faults import Fault
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.journal import Journal
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.kinds import Kinds
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.messages import (
     Request,
@@ -82,6 +84,7 @@ class Twin:
         self.time = Timekeeper(settings.start - settings.run_up, virtual=settings.virtual)
         self.store = Store()
         self.api = Api(self.store, Kinds(), self.time.now, Random(settings.seed))
+        self.journal = Journal(self.store, self.time.now)
         self._certificate = new_certificate(HOST)
         self._users = {secrets.token_urlsafe(24): User("twin-admin", (MASTERS,))}
         self._server: Optional[Server] = None
@@ -103,6 +106,7 @@ class Twin:
         if self.settings.run_up:
             with self.time.hurried() as let_pass:
                 let_pass(self.settings.run_up)
+        self.journal.begin()
 
     def stop(self) -> None:
         if self._server is not None:
@@ -163,6 +167,7 @@ class Twin:
         if treatment.lost:
             return LOST
         response = self._about_objects(request)
+        self._keep_in_mind(request, response)
         treatment.after()
         self.time.linger(treatment.silence)
         return treatment.applied(response)
@@ -178,6 +183,11 @@ class Twin:
         ending = _Ending(response.stream, lambda: self.time.ended(runner, watch))
         return Response(response.status, stream=ending)
 
+    def _keep_in_mind(self, request: Request, response: Response) -> None:
+        parts = request.path.split("/")
+        if response.status >= 400 and request.method == "POST" and parts[-1] == "eviction":
+            self.journal.denied(parts[-4], parts[-2], _sentence(response))
+
     # Time
 
     def _about_time(self, request: Request) -> Response:
@@ -187,6 +197,12 @@ class Twin:
         if parts == ["advance"] and request.method == "POST":
             self.time.advance(float(request.document().get("seconds") or 0.0))
             return answered({})
+        if parts == ["pass"] and request.method == "POST":
+            self.time.pass_by(float(request.document()["seconds"]))
+            return answered({"now": self.time.now()})
+        if parts == ["journal"]:
+            entries = [entry.document() for entry in self.journal.entries()]
+            return answered({"now": self.time.now(), "entries": entries})
         if len(parts) == 3 and parts[0] == "runners":
             if parts[2] == "times":
                 return Response(200, stream=_Times(self.time, parts[1]))
@@ -199,6 +215,13 @@ class Twin:
         until = math.inf if body.get("until") is None else float(body["until"])
         known = self.time.wait(runner, until, body.get("seen") or {})
         return answered({}, 200 if known else 404)
+
+
+def _sentence(response: Response) -> str:
+    """What a refused eviction is refused for."""
+    body = json.loads(response.body)
+    causes = (body.get("details") or {}).get("causes") or [{}]
+    return str(causes[0].get("message") or body.get("message") or "")
 
 
 class _Times:

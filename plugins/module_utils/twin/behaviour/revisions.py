@@ -67,6 +67,12 @@ def revisions_of(owner: Object, view: View) -> list[Object]:
     return list(view.owned(REVISIONS, uid_of(owner)))
 
 
+def revision_document(owner: Object, name: str) -> Raw:
+    """The object of the present template under a name that pods know already."""
+    found = name[len(owner["metadata"]["name"]) + 1 :]
+    return _raw(owner, Revision(name, found, owner["spec"]["template"], 1))
+
+
 def surplus(owner: Object, found: Iterable[Object], used: Iterable[str]) -> Iterable[Act]:
     """The oldest that no pod uses go, but for revisionHistoryLimit of them.
 

@@ -1,0 +1,183 @@
+# Copyright (c) 2026 The evenkeel.fleet authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""What a copied cluster lacks for its twin to go on where it was.
+
+- Kubelets report by their silence: nodes that are not Ready get the mark by which the twin's
+  kubelet keeps them so.
+- Pods that were not Ready and had had the time to be get the mark that keeps them so.
+- Stateful sets and daemon sets tell the pods of their newest template by the name or the hash of a
+  ControllerRevision, which is not copied: it is made of the template that is there.
+- How long pods take to start is what it took those that are there.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from typing import Iterable, Iterator, Mapping, Optional
+
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.errors import InvalidOption
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.times import parse_instant
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.base import Object
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.pace import (
+    Empirical,
+    Pace,
+    Times,
+)
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.raw import (
+    DAEMON_SETS,
+    NODES,
+    PODS,
+    REVISIONS,
+    STATEFUL_SETS,
+    condition,
+    controller_of,
+    labels_of,
+    leaving,
+    node_of,
+    ready,
+    status_of,
+    uid_of,
+    with_metadata,
+)
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.revisions import (
+    HASH_LABEL,
+    revision_document,
+)
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.spec import Made
+
+# A pod that fails comes up again and again in between; one that starts does so once.
+_FAILING = ("CrashLoopBackOff", "ImagePullBackOff", "ErrImagePull", "CreateContainerConfigError")
+# Seconds without being Ready after which a pod is taken to stay so.
+_LONG = 600.0
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """latest: seconds since the epoch of the last thing that the objects tell of."""
+
+    made: tuple[Made, ...]
+    latest: float
+
+    @staticmethod
+    def of(objects: Iterable[Made]) -> Loaded:
+        """Raises InvalidOption (snapshot) for a pod on a node that is not there."""
+        made = tuple(objects)
+        nodes = {one.object["metadata"]["name"] for one in made if one.resource == NODES}
+        pods = [one.object for one in made if one.resource == PODS]
+        for pod in pods:
+            if node_of(pod) and node_of(pod) not in nodes:
+                metadata = pod["metadata"]
+                raise InvalidOption(
+                    "snapshot",
+                    f"pod {metadata['namespace']}/{metadata['name']} is on node {node_of(pod)},"
+                    " which is not in it.",
+                    "Write the snapshot again, with all nodes.",
+                )
+        return Loaded(made, max(map(_last_told, pods), default=0.0))
+
+    @property
+    def pods(self) -> list[Object]:
+        return [one.object for one in self.made if one.resource == PODS]
+
+    def objects(self) -> Iterator[Made]:
+        """In an order in which they can be put into a twin."""
+        hashes = _hashes(self.pods)
+        for one in self.made:
+            raw: Object = one.object
+            if one.resource == NODES:
+                raw = _as_silent_as_it_was(raw)
+            elif one.resource == PODS:
+                raw = _as_sick_as_it_was(raw, self.latest)
+            elif one.resource in (STATEFUL_SETS, DAEMON_SETS):
+                yield from _revision(one, hashes)
+            yield Made(one.resource, one.namespace, dict(raw))
+
+
+def learned_pace(pods: Iterable[Object]) -> Pace:
+    """Pods start as quickly as those that are there and never restarted; they stop at once.
+
+    Nothing in a cluster tells how long its pods take to stop.
+    """
+    seen = sorted(seconds for pod in pods for seconds in _start_seconds(pod))
+    return Pace(Times(start=Empirical(tuple(seen)))) if seen else Pace()
+
+
+def _start_seconds(pod: Object) -> Iterator[float]:
+    status = status_of(pod)
+    restarted = any(one.get("restartCount") for one in status.get("containerStatuses") or ())
+    became = condition(pod, "Ready").get("lastTransitionTime")
+    began = condition(pod, "PodScheduled").get("lastTransitionTime")
+    if ready(pod) and not restarted and became and began:
+        yield max(0.0, _seconds(became) - _seconds(began))
+
+
+def _last_told(pod: Object) -> float:
+    told = [one.get("lastTransitionTime") for one in status_of(pod).get("conditions") or ()]
+    return max((_seconds(text) for text in told if text), default=0.0)
+
+
+def _seconds(text: str) -> float:
+    return parse_instant(text).timestamp()
+
+
+def _as_silent_as_it_was(node: Object) -> Object:
+    state = condition(node, "Ready").get("status")
+    if state == "True":
+        return node
+    if state == "False":
+        return _annotated(node, "not-ready")
+    return with_metadata(node, labels={**labels_of(node), "kubelet": "stopped"})
+
+
+def _as_sick_as_it_was(pod: Object, latest: float) -> Object:
+    status = status_of(pod)
+    if status.get("phase") not in ("Pending", "Running") or ready(pod) or leaving(pod):
+        return pod
+    waiting = {
+        ((one.get("state") or {}).get("waiting") or {}).get("reason")
+        for one in status.get("containerStatuses") or ()
+    }
+    began = status.get("startTime")
+    overdue = began is not None and latest - _seconds(began) > _LONG
+    return _annotated(pod, "never-ready") if overdue or waiting & set(_FAILING) else pod
+
+
+def _annotated(raw: Object, behaviour: str) -> Object:
+    annotations = raw["metadata"].get("annotations") or {}
+    return with_metadata(raw, annotations={**annotations, "behaviour": behaviour})
+
+
+def _hashes(pods: Iterable[Object]) -> Mapping[str, str]:
+    """By the UID of what controls them, the hash that most pods carry."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for pod in pods:
+        owner, found = controller_of(pod), labels_of(pod).get(HASH_LABEL)
+        if owner is not None and found:
+            counts[owner["uid"]][found] += 1
+    return {uid: found.most_common(1)[0][0] for uid, found in counts.items()}
+
+
+def _revision(made: Made, hashes: Mapping[str, str]) -> Iterator[Made]:
+    """The revision of the present template, under the name that the pods know."""
+    owner = {"kind": _KINDS[made.resource], "apiVersion": "apps/v1", **made.object}
+    name = _revision_name(owner, hashes.get(uid_of(owner)))
+    if name is None:
+        return
+    document = revision_document(owner, name)
+    metadata = {
+        **document["metadata"],
+        "uid": f"{uid_of(owner)}-revision",
+        "creationTimestamp": owner["metadata"]["creationTimestamp"],
+    }
+    yield Made(REVISIONS, made.namespace, {**document, "metadata": metadata})
+
+
+_KINDS = {STATEFUL_SETS: "StatefulSet", DAEMON_SETS: "DaemonSet"}
+
+
+def _revision_name(owner: Object, label: Optional[str]) -> Optional[str]:
+    """A stateful set's pods carry the revision's name, a daemon set's its hash."""
+    if owner["kind"] == "StatefulSet":
+        return status_of(owner).get("updateRevision") or label
+    return f"{owner['metadata']['name']}-{label}" if label else None
