@@ -23,9 +23,9 @@ LEAVING = (EVICTED, DELETED)
 
 @dataclass(frozen=True)
 class Entry:
-    """at: seconds since the epoch, of the twin's time. subject: a node's name, or the pod or budget
-    as namespace/name. owner: the workload that the pod is of, "Deployment shop/web". node: the pod's.
-    budgets: those that select the pod, as namespace/name, when it leaves or is concerned."""
+    """at: seconds since the epoch, of the twin's time. subject: a node's name, or the pod or the
+    budget as namespace/name. owner: the workload of the pod, "Deployment shop/web". node: the
+    pod's. budgets: those that select the pod, as namespace/name, when it leaves or is concerned."""
 
     at: float
     event: str

@@ -41,7 +41,7 @@ class Left:
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """One run on a twin. started, ended: of the twin's time. problem: what it failed with, or ""."""
+    """One run on a twin. started, ended: its time. problem: what the run failed with, or ""."""
 
     seed: int
     started: float
