@@ -57,11 +57,15 @@ Result = dict[str, Any]
 
 @dataclass(frozen=True)
 class Module:
-    """What makes one module: its specification, its options' type, the function behind it."""
+    """What makes one module: its specification, its options' type, the function behind it.
+
+    needs_cluster: whether a call with these options needs one; its function gets None otherwise.
+    """
 
     specification: Specification
     options: type
     function: Callable[[Any, Any, Run], Report]
+    needs_cluster: Callable[[Any], bool] = lambda _options: True
 
 
 def run_module(module: Module) -> None:
@@ -130,6 +134,8 @@ class _Call:
     def report(self, params: Mapping[str, Any]) -> Report:
         options: Any = build_options(self._module.options, params)
         prefix = _prefix(params["annotation_prefix"])
+        if not self._module.needs_cluster(options):
+            return self._module.function(options, None, self._run(params, prefix))
         destination = find(build_options(Connection, params))
         self._follow(destination.clock)
         try:

@@ -403,4 +403,20 @@ CODES: tuple[Code, ...] = (
         "The pod is gone, its volume is still attached to the node.",
         "Look at the CSI driver's attacher and at the VolumeAttachment.",
     ),
+    # What a rehearsal adds.
+    Code(
+        "would_fail",
+        "The rehearsed run fails on the twin, as the real one would.",
+        "See what is to be changed first.",
+    ),
+    Code(
+        "budget_wait",
+        "Pods would wait for a budget that allows no disruption meanwhile.",
+        "Let the budget allow more, or give its workload more replicas first.",
+    ),
+    Code(
+        "unplaced",
+        "No node would take what replaces the pod.",
+        "Make room for it, or add a node first.",
+    ),
 )

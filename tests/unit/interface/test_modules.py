@@ -165,6 +165,8 @@ def spellings(name: str, declared: dict[str, Any]) -> tuple[Any, Any]:
         return "yes", True
     if declared["type"] == "int":
         return "7", 7
+    if declared.get("elements") == "int":
+        return "4, 5", [4, 5]
     if declared["type"] == "list":
         # Ansible itself compares with the choices, blanks included.
         comma = "," if "choices" in declared else ", "

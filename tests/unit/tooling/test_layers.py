@@ -27,6 +27,7 @@ MODULES = (
     "module_utils.model.x",
     "module_utils.planning.x",
     "module_utils.policy.x",
+    "module_utils.rehearsal.x",
     "modules.x",
 )
 DOWNWARD = "Imports go downward only"
@@ -44,6 +45,8 @@ ANSIBLE = "Below the interface nothing knows Ansible"
         ("module_utils.execution.x", f"{UTILS}.backends.kubernetes.x", DOWNWARD),
         ("module_utils.backends.kubernetes.x", f"{UTILS}.execution.x", DOWNWARD),
         ("module_utils.execution.x", f"{UTILS}.interface.x", DOWNWARD),
+        ("module_utils.execution.x", f"{UTILS}.rehearsal.x", DOWNWARD),
+        ("module_utils.rehearsal.x", f"{UTILS}.interface.x", DOWNWARD),
         ("module_utils.interface.x", f"{PLUGINS}.modules.x", DOWNWARD),
         ("module_utils.execution.x", "kubernetes.client", SDKS),
         ("module_utils.backends.base", "ansible.errors", ANSIBLE),
