@@ -26,13 +26,13 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.planning.packing.pr
     Item,
     Problem,
 )
+from ansible_collections.evenkeel.fleet.plugins.module_utils.planning.placed import Placed
 from ansible_collections.evenkeel.fleet.plugins.module_utils.planning.rebalance.apart import (
     HOSTNAME,
     avoiding,
     limits,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.planning.rebalance.world import (
-    Placed,
     World,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.eligibility.binding import (

@@ -30,6 +30,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.planning.packing.pr
 from ansible_collections.evenkeel.fleet.plugins.module_utils.planning.packing.values import (
     item_values,
 )
+from ansible_collections.evenkeel.fleet.plugins.module_utils.planning.placed import Move, Placed
 from ansible_collections.evenkeel.fleet.plugins.module_utils.planning.rebalance.demand import (
     Demand,
     Market,
@@ -39,9 +40,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.planning.rebalance.
     misplaced,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.planning.rebalance.world import (
-    Move,
     NewNode,
-    Placed,
     Point,
     Rebalance,
     Wishes,

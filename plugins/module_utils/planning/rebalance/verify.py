@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from typing import Mapping, Sequence
 
+from ansible_collections.evenkeel.fleet.plugins.module_utils.planning.placed import Move
 from ansible_collections.evenkeel.fleet.plugins.module_utils.planning.rebalance.world import (
-    Move,
     NewNode,
     World,
 )

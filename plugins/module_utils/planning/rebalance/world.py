@@ -12,17 +12,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.node import N
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.offering import Offering
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.scheduling import SchedulingSpec
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.volumes import Storage
-
-
-@dataclass(frozen=True)
-class Placed:
-    """A pod that runs. key: namespace/name. moves: false for what goes with its node (DaemonSet and
-    mirror pods), and for what must stay."""
-
-    key: str
-    spec: SchedulingSpec
-    node: str
-    moves: bool = True
+from ansible_collections.evenkeel.fleet.plugins.module_utils.planning.placed import Move, Placed
 
 
 @dataclass(frozen=True)
@@ -62,13 +52,6 @@ class NewNode:
 
     name: str
     offering: Offering
-
-
-@dataclass(frozen=True)
-class Move:
-    pod: str
-    source: str
-    target: str
 
 
 @dataclass(frozen=True)

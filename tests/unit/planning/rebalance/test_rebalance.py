@@ -16,6 +16,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.offering impo
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.scheduling import (
     parse_scheduling,
 )
+from ansible_collections.evenkeel.fleet.plugins.module_utils.planning.placed import Move, Placed
 from ansible_collections.evenkeel.fleet.plugins.module_utils.planning.rebalance.rebalance import (
     rebalance,
 )
@@ -23,8 +24,6 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.planning.rebalance.
     misplaced,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.planning.rebalance.world import (
-    Move,
-    Placed,
     Wishes,
     World,
 )
