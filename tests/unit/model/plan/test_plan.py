@@ -5,12 +5,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime, timedelta, timezone
+from datetime import timedelta
 from decimal import Decimal
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.errors import InvalidOption
@@ -31,9 +30,9 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.plan.settings
     AggressiveModeConfig,
     check_settings,
 )
+from tests.unit.model.plan.plans import NOW, plans
 from tests.unit.model.plan.reference import ENUMERATIONS, REFERENCE
 
-NOW = datetime(2026, 12, 1, 12, 0, 0, tzinfo=timezone.utc)
 LATER = NOW + timedelta(minutes=5)
 VALIDATOR = Draft202012Validator(json_schema())
 
@@ -76,51 +75,6 @@ def test_drift_after_an_act_makes_a_plan_partially_completed_and_never_stale():
 
 
 # Documents
-
-texts = st.text(min_size=1, max_size=8)
-counts = st.integers(0, 9)
-prices = st.decimals(min_value=0, max_value=9, places=4).map(exact)
-instants = st.integers(0, 10**6).map(lambda seconds: NOW + timedelta(seconds=seconds))
-
-
-def lists(strategy):
-    return st.lists(strategy, max_size=2).map(tuple)
-
-
-totals = st.builds(d.Totals, counts, counts, counts, counts, counts, prices, prices, counts, counts)
-diffs = st.builds(d.Diff, prices, prices, prices, prices)
-nodes = st.builds(
-    d.ConfigurationNode, texts, counts, counts, st.booleans(), st.none() | prices, st.none() | texts
-)
-configurations = st.builds(
-    d.Configurations,
-    *[st.builds(d.Configuration, lists(nodes), totals, totals, st.just(()))] * 2,
-    diffs,
-    st.none() | diffs,
-    st.none() | st.builds(d.ConfigurationTotals, totals, totals),
-    st.builds(d.Recommendations, st.booleans()),
-)
-plans = st.builds(
-    d.Plan,
-    id=texts,
-    organization_id=texts,
-    cluster_id=texts,
-    status=st.sampled_from(status.STATUSES),
-    create_time=instants,
-    update_time=instants,
-    kind=st.sampled_from(status.KINDS),
-    aggressive_mode_config=st.builds(AggressiveModeConfig, st.booleans()),
-    execute_time=st.none() | instants,
-    errors=lists(st.builds(d.RebalancingError, st.sampled_from(status.ERROR_CODES), texts)),
-    configurations=st.none() | configurations,
-    rebalancing_nodes=lists(st.builds(d.RebalancingNode, texts)),
-    execution_progress=st.none() | st.builds(d.ExecutionProgress, counts, counts),
-    warnings=lists(st.builds(d.RebalancingWarning, texts)),
-    skipped_reason=st.none() | st.sampled_from(status.SKIPPED_REASONS),
-    steps=lists(st.builds(d.Step, texts, texts, texts, texts, intent_time=st.none() | instants)),
-    refusals=lists(st.builds(d.Refusal, texts, texts, texts, texts)),
-    unpriced_nodes=counts,
-)
 
 
 @given(plans)
