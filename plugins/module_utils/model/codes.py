@@ -40,6 +40,11 @@ CODES: tuple[Code, ...] = (
     ),
     Code("not_found", "An object that the user named does not exist.", "Check the spelling."),
     Code(
+        "plan_damaged",
+        "What is stored of a plan was changed by hand, or is not complete.",
+        "Make a new plan, and delete this one.",
+    ),
+    Code(
         "twin_running",
         "The directory is the home of a twin that was made of something else.",
         "Stop that twin first (state: stopped), or name another directory.",

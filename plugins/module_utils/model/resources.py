@@ -123,6 +123,7 @@ VALIDATING_WEBHOOKS: Resource[Raw] = Resource(
     _as_is,
 )
 
+CONFIG_MAPS: Resource[Raw] = Resource("ConfigMap", "", "v1", "configmaps", True, _as_is)
 JOBS: Resource[Raw] = Resource("Job", "batch", "v1", "jobs", True, _as_is)
 CLAIMS: Resource[Raw] = Resource(
     "PersistentVolumeClaim", "", "v1", "persistentvolumeclaims", True, _as_is

@@ -98,6 +98,6 @@ def unpacked(pieces: Sequence[str]) -> Document:
     return document
 
 
-def checksum(pieces: Sequence[str]) -> str:
+def checksum_of(pieces: Sequence[str]) -> str:
     """By which pieces that somebody changed, or that are of another plan, are told."""
     return sha256("".join(pieces).encode()).hexdigest()

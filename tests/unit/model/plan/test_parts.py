@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.plan import document as d
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.plan import status
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.plan.parts import (
-    checksum,
+    checksum_of,
     divided,
     joined,
     packed,
@@ -59,8 +59,8 @@ def test_a_large_plan_is_packed_to_a_fraction():
 
 def test_pieces_that_were_changed_have_another_checksum():
     pieces = packed(divided(rolling(50))[0], 100)
-    assert checksum(pieces) == checksum(list(pieces))
-    assert checksum(pieces) != checksum([*pieces[:-1], pieces[-1][:-1]])
+    assert checksum_of(pieces) == checksum_of(list(pieces))
+    assert checksum_of(pieces) != checksum_of([*pieces[:-1], pieces[-1][:-1]])
 
 
 @pytest.mark.parametrize("pieces", [[], [""], ["bm8="], ["no base64!"]])
