@@ -172,6 +172,26 @@ CODES: tuple[Code, ...] = (
         "Find out why the others are not Ready; it waits until one is.",
     ),
     Code(
+        "control_plane_node",
+        "The node is of the control plane; no price decides about that.",
+        "Leave it out, or roll it with rolling_upgrade.",
+    ),
+    Code(
+        "marked_node",
+        "The node is annotated or labelled to be kept.",
+        "Remove the mark, or set ignore_problem_removal_disabled_nodes.",
+    ),
+    Code(
+        "job_pod",
+        "The pod is of a Job, and its work so far would be lost.",
+        "Wait until it has finished, or set ignore_problem_job_pods.",
+    ),
+    Code(
+        "local_volume",
+        "The pod's data is on the node itself.",
+        "Move the data, or set ignore_local_persistent_volumes, which loses it.",
+    ),
+    Code(
         "marked_fragile",
         "An annotation on the pod asks not to disturb it.",
         "Ask its owner for a moment that suits, or accept it with fragile: evict.",
