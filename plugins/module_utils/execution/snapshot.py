@@ -13,6 +13,7 @@ from typing import Any
 from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.base import Cluster
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.errors import Forbidden, NotFound
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.fleet import Fleet
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.pod import Pod
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.resources import (
     AUTOSCALERS,
     BUDGETS,
@@ -43,20 +44,24 @@ class _Part:
     problem: str = ""
 
 
-def read(cluster: Cluster, *, namespaces: tuple[str, ...] = ()) -> Reading:
+def read(
+    cluster: Cluster, *, namespaces: tuple[str, ...] = (), pods: Resource[Pod] = PODS
+) -> Reading:
     """Returns the fleet, its tuples sorted by key.
 
     With `namespaces`, only what is in them, and all nodes. Each collection is of one instant, but
     not of the same one: a pod may be younger than its budget's status. Raises what Cluster.list
     raises; a Forbidden, or an API that the server does not have, is tolerated for autoscalers.
+    pods: PODS, whose parser may note more of each.
     """
+    collections = [pods if resource is PODS else resource for resource in _COLLECTIONS]
     with ThreadPoolExecutor(_SIDE_BY_SIDE, thread_name_prefix="read") as workers:
         reading = {
             resource.kind: [
                 workers.submit(_read_part, cluster, resource, namespace)
                 for namespace in (namespaces if resource.namespaced and namespaces else ("",))
             ]
-            for resource in _COLLECTIONS
+            for resource in collections
         }
     parts = {kind: [future.result() for future in futures] for kind, futures in reading.items()}
     found = {kind: [item for part in some for item in part.items] for kind, some in parts.items()}

@@ -131,6 +131,9 @@ CLAIMS: Resource[Raw] = Resource(
 STORAGE_CLASSES: Resource[Raw] = Resource(
     "StorageClass", "storage.k8s.io", "v1", "storageclasses", False, _as_is
 )
+CSI_DRIVERS: Resource[Raw] = Resource(
+    "CSIDriver", "storage.k8s.io", "v1", "csidrivers", False, _as_is
+)
 CSI_NODES: Resource[Raw] = Resource("CSINode", "storage.k8s.io", "v1", "csinodes", False, _as_is)
 
 CONTROLLERS: tuple[Resource[Controller], ...] = (
