@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
-from typing import Any, Iterable, Mapping, Optional
+from typing import Any, Optional
 
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model import machine_labels
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.budget import Budget
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.census import total
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.controller import (
@@ -28,16 +29,6 @@ VERSION = 1
 
 Document = dict[str, Any]
 
-# The first label that is present counts: the stable name, then what older clusters wrote.
-_ZONE = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
-_REGION = ("topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region")
-_INSTANCE_TYPE = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
-# Karpenter, EKS managed node groups, AKS: each has its own word for spot and on-demand machines.
-_CAPACITY_TYPE = (
-    "karpenter.sh/capacity-type",
-    "eks.amazonaws.com/capacityType",
-    "kubernetes.azure.com/scalesetpriority",
-)
 _MINOR = re.compile(r"v?\d+\.(\d+)")
 
 
@@ -52,10 +43,10 @@ def node_document(node: Node, fleet: Fleet) -> Document:
         "schedulable": node.schedulable,
         "unschedulable": node.unschedulable,
         "control_plane": node.is_control_plane,
-        "zone": _first(labels, _ZONE),
-        "region": _first(labels, _REGION),
-        "instance_type": _first(labels, _INSTANCE_TYPE),
-        "capacity_type": _first(labels, _CAPACITY_TYPE),
+        "zone": machine_labels.zone(labels),
+        "region": machine_labels.region(labels),
+        "instance_type": machine_labels.instance_type(labels),
+        "capacity_type": machine_labels.capacity_type(labels),
         "kubelet_version": node.kubelet_version,
         "kubelet_minor": _minor(node.kubelet_version),
         "boot_id": node.boot_id,
@@ -175,10 +166,6 @@ def summary_document(fleet: Fleet) -> Document:
         "allocatable": total((node.allocatable, 1) for node in fleet.nodes),
         "requested": total((usage.requested, 1) for node, usage in census.usage.items() if node),
     }
-
-
-def _first(labels: Mapping[str, str], names: Iterable[str]) -> str:
-    return next((labels[name] for name in names if name in labels), "")
 
 
 def _minor(version: str) -> int:
