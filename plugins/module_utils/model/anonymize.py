@@ -6,15 +6,17 @@ One table renames everything: the same text gets the same new text wherever it s
 label's value or in a selector. So owners still own, selectors still match the same pods, and two
 snapshots of one call can be compared. A name is called after what it first was: "node-3", "pod-17",
 "value-4". Kept as they are: quantities, counts, times, states, kinds, versions; label keys under
-the domains of Kubernetes and its well-known neighbours; the values "", "true" and "false", and
-those of labels that describe hardware.
+the domains of Kubernetes and its well-known neighbours, and their values that are numbers; the
+values "", "true" and "false", and those of labels that describe hardware. Pods of a StatefulSet are
+called after its new name, and keep their number.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import replace
-from typing import Mapping, Optional
+from typing import Iterable, Mapping, Optional
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.budget import Budget
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.controller import (
@@ -26,16 +28,8 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.node import N
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.objects import Metadata, Owner
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.pod import Pod
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.selector import LabelSelector
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.well_known import is_well_known
 
-_KNOWN_DOMAINS = (
-    "kubernetes.io",
-    "k8s.io",
-    "karpenter.sh",
-    "evenkeel.dev",
-    "kubevirt.io",
-    "nvidia.com",
-    "amd.com",
-)
 _KEPT_VALUES = ("", "true", "false")
 _HARDWARE = (
     "kubernetes.io/arch",
@@ -43,11 +37,15 @@ _HARDWARE = (
     "node.kubernetes.io/instance-type",
     "karpenter.sh/capacity-type",
 )
+_NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
 
-def anonymized(fleet: Fleet) -> Fleet:
-    """Returns the fleet with other names, in the order of its old ones."""
-    names = _Names()
+def anonymized(fleet: Fleet, names: Optional[Names] = None) -> Fleet:
+    """Returns the fleet with other names, in the order of its old ones.
+
+    names: the table to use and to go on with, where more is to be renamed alike.
+    """
+    names = names or Names()
     # Nodes and controllers first, so that a label which repeats their name is called after them.
     nodes = tuple(names.node(node) for node in fleet.nodes)
     controllers = tuple(names.controller(controller) for controller in fleet.controllers)
@@ -60,7 +58,7 @@ def anonymized(fleet: Fleet) -> Fleet:
     )
 
 
-class _Names:
+class Names:
     """The table, and what it makes of each kind of object."""
 
     def __init__(self) -> None:
@@ -72,24 +70,37 @@ class _Names:
             node,
             meta=self._meta(node.meta, "node"),
             taints=tuple(
-                replace(taint, key=self._key(taint.key), value=self._value(taint.value))
+                replace(taint, key=self.key(taint.key), value=self.value(taint.value))
                 for taint in node.taints
             ),
-            boot_id=self._text(node.boot_id, "boot"),
-            provider_id=self._text(node.provider_id, "provider"),
-            allocatable=self._resources(node.allocatable),
+            boot_id=self.text(node.boot_id, "boot"),
+            provider_id=self.text(node.provider_id, "provider"),
+            allocatable=self.resources(node.allocatable),
         )
 
     def pod(self, pod: Pod) -> Pod:
+        self.ordinal(pod.meta.name, pod.meta.owner, pod.claims)
         return replace(
             pod,
             meta=self._meta(pod.meta, "pod"),
-            node=self._text(pod.node, "node"),
-            claims=tuple(self._text(claim, "claim") for claim in pod.claims),
+            node=self.text(pod.node, "node"),
+            claims=tuple(self.text(claim, "claim") for claim in pod.claims),
             # The scheduler's message names taints and labels.
             unschedulable="unschedulable" if pod.unschedulable else "",
-            requests=self._resources(pod.requests),
+            requests=self.resources(pod.requests),
         )
+
+    def ordinal(self, name: str, owner: Optional[Owner], claims: Iterable[str]) -> None:
+        """A StatefulSet knows its pods, and they their claims, by what their names are made of."""
+        number = name.rpartition("-")[2]
+        if owner is None or owner.kind != "StatefulSet" or name != f"{owner.name}-{number}":
+            return
+        new = f"{self.text(owner.name, 'statefulset')}-{number}"
+        self._table.setdefault(name, new)
+        for claim in claims:
+            if claim.endswith(f"-{name}"):
+                template = self.text(claim[: -len(name) - 1], "claim")
+                self._table.setdefault(claim, f"{template}-{self._table[name]}")
 
     def budget(self, budget: Budget) -> Budget:
         return replace(
@@ -97,7 +108,7 @@ class _Names:
             meta=self._meta(budget.meta, "budget"),
             selector=self._selector(budget.selector),
             disrupted_pods={
-                self._text(name, "pod"): when for name, when in budget.disrupted_pods.items()
+                self.text(name, "pod"): when for name, when in budget.disrupted_pods.items()
             },
             # The controller's message is full of names; that there is one is what counts.
             sync_failure="SyncFailed" if budget.sync_failure else "",
@@ -113,7 +124,7 @@ class _Names:
     def autoscaler(self, autoscaler: Autoscaler) -> Autoscaler:
         kind, _unused, key = autoscaler.target.partition(" ")
         namespace, _unused, name = key.partition("/")
-        target = f"{self._text(namespace, 'namespace')}/{self._text(name, kind.lower())}"
+        target = f"{self.text(namespace, 'namespace')}/{self.text(name, kind.lower())}"
         return replace(
             autoscaler,
             meta=self._meta(autoscaler.meta, "autoscaler"),
@@ -123,19 +134,19 @@ class _Names:
     def _meta(self, meta: Metadata, kind: str) -> Metadata:
         return replace(
             meta,
-            namespace=self._text(meta.namespace, "namespace"),
-            name=self._text(meta.name, kind),
-            uid=self._text(meta.uid, "uid"),
-            labels=self._labels(meta.labels),
-            annotations=self._labels(meta.annotations),
+            namespace=self.text(meta.namespace, "namespace"),
+            name=self.text(meta.name, kind),
+            uid=self.text(meta.uid, "uid"),
+            labels=self.labels(meta.labels),
+            annotations=self.labels(meta.annotations),
             owner=self._owner(meta.owner),
         )
 
     def _owner(self, owner: Optional[Owner]) -> Optional[Owner]:
         if owner is None:
             return None
-        name = self._text(owner.name, owner.kind.lower())
-        return replace(owner, name=name, uid=self._text(owner.uid, "uid"))
+        name = self.text(owner.name, owner.kind.lower())
+        return replace(owner, name=name, uid=self.text(owner.uid, "uid"))
 
     def _selector(self, selector: Optional[LabelSelector]) -> Optional[LabelSelector]:
         if selector is None:
@@ -143,36 +154,38 @@ class _Names:
         renamed = (
             replace(
                 requirement,
-                key=self._key(requirement.key),
+                key=self.key(requirement.key),
                 values=tuple(
-                    sorted(self._label(requirement.key, value) for value in requirement.values)
+                    sorted(self.label(requirement.key, value) for value in requirement.values)
                 ),
             )
             for requirement in selector.requirements
         )
         return LabelSelector(tuple(sorted(renamed)))
 
-    def _labels(self, labels: Mapping[str, str]) -> dict[str, str]:
-        return {self._key(key): self._label(key, value) for key, value in labels.items()}
+    def labels(self, labels: Mapping[str, str]) -> dict[str, str]:
+        return {self.key(key): self.label(key, value) for key, value in labels.items()}
 
-    def _label(self, key: str, value: str) -> str:
-        return value if key in _HARDWARE else self._value(value)
+    def label(self, key: str, value: str) -> str:
+        told = key in _HARDWARE or (is_well_known(key) and _NUMBER.fullmatch(value))
+        return value if told else self.value(value)
 
-    def _value(self, value: str) -> str:
-        return value if value in _KEPT_VALUES else self._text(value, "value")
+    def value(self, value: str) -> str:
+        return value if value in _KEPT_VALUES else self.text(value, "value")
 
-    def _resources(self, amounts: Mapping[str, int]) -> dict[str, int]:
+    def resources(self, amounts: Mapping[str, int]) -> dict[str, int]:
         """Extended resources have a domain: example.com/fpga."""
-        return {
-            self._key(name) if "/" in name else name: amount for name, amount in amounts.items()
-        }
+        return {self.key(name) if "/" in name else name: amount for name, amount in amounts.items()}
 
-    def _key(self, key: str) -> str:
-        domain = key.rpartition("/")[0]
-        known = any(domain == one or domain.endswith(f".{one}") for one in _KNOWN_DOMAINS)
-        return key if known else self._text(key, "key")
+    def key(self, key: str) -> str:
+        return key if is_well_known(key) else self.text(key, "key")
 
-    def _text(self, text: str, kind: str) -> str:
+    def known(self, text: str) -> Optional[str]:
+        """Its new text when it has one already."""
+        return self._table.get(text)
+
+    def text(self, text: str, kind: str) -> str:
+        """The new text; kind: what it is called after where it is new."""
         if text and text not in self._table:
             self._counts[kind] += 1
             self._table[text] = f"{kind}-{self._counts[kind]}"

@@ -5,6 +5,8 @@
 - Kubelets report by their silence: nodes that are not Ready get the mark by which the twin's
   kubelet keeps them so.
 - Pods that were not Ready and had had the time to be get the mark that keeps them so.
+- Replica sets of the past differ from the present one by images and the like, which are not copied:
+  their templates are marked with the revision that they are of.
 - Stateful sets and daemon sets tell the pods of their newest template by the name or the hash of a
   ControllerRevision, which is not copied: it is made of the template that is there.
 - How long pods take to start is what it took those that are there.
@@ -19,6 +21,9 @@ from typing import Iterable, Iterator, Mapping, Optional
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.errors import InvalidOption
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.times import parse_instant
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.base import Object
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.deployments import (
+    REVISION,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.pace import (
     Empirical,
     Pace,
@@ -26,10 +31,13 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.pace
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.raw import (
     DAEMON_SETS,
+    DEPLOYMENTS,
     NODES,
     PODS,
+    REPLICA_SETS,
     REVISIONS,
     STATEFUL_SETS,
+    annotations_of,
     condition,
     controller_of,
     labels_of,
@@ -82,7 +90,7 @@ class Loaded:
 
     def objects(self) -> Iterator[Made]:
         """In an order in which they can be put into a twin."""
-        hashes = _hashes(self.pods)
+        hashes, revisions = _hashes(self.pods), self._revisions()
         for one in self.made:
             raw: Object = one.object
             if one.resource == NODES:
@@ -91,7 +99,14 @@ class Loaded:
                 raw = _as_sick_as_it_was(raw, self.latest)
             elif one.resource in (STATEFUL_SETS, DAEMON_SETS):
                 yield from _revision(one, hashes)
+            elif one.resource == REPLICA_SETS:
+                raw = _of_its_revision(raw, revisions)
             yield Made(one.resource, one.namespace, dict(raw))
+
+    def _revisions(self) -> Mapping[str, str]:
+        """By the UID of a Deployment, the revision that it has come to."""
+        found = [one.object for one in self.made if one.resource == DEPLOYMENTS]
+        return {uid_of(one): annotations_of(one).get(REVISION, "") for one in found}
 
 
 def learned_pace(pods: Iterable[Object]) -> Pace:
@@ -141,6 +156,18 @@ def _as_sick_as_it_was(pod: Object, latest: float) -> Object:
     began = status.get("startTime")
     overdue = began is not None and latest - _seconds(began) > _LONG
     return _annotated(pod, "never-ready") if overdue or waiting & set(_FAILING) else pod
+
+
+def _of_its_revision(replica_set: Object, revisions: Mapping[str, str]) -> Object:
+    owner, own = controller_of(replica_set), annotations_of(replica_set).get(REVISION)
+    present = revisions.get(owner["uid"]) if owner is not None else None
+    if not own or not present or own == present:
+        return replica_set
+    spec = replica_set["spec"]
+    metadata = spec["template"].get("metadata") or {}
+    annotations = {**(metadata.get("annotations") or {}), REVISION: own}
+    template = {**spec["template"], "metadata": {**metadata, "annotations": annotations}}
+    return {**replica_set, "spec": {**spec, "template": template}}
 
 
 def _annotated(raw: Object, behaviour: str) -> Object:

@@ -84,6 +84,25 @@ def test_long_annotations_are_copies_of_the_object_and_left_out():
     assert found["metadata"] == {"name": "n1", "annotations": {"short": "x"}}
 
 
+def test_of_other_annotations_only_those_that_somebody_of_us_reads():
+    annotations = {
+        "cluster-autoscaler.kubernetes.io/safe-to-evict": "false",
+        "fleet.evenkeel.dev/fragile": "true",
+        "checksum/config": "hunter2",
+        "contact": "hunter2",
+    }
+    found = reduced(PODS, {"metadata": {"name": "a", "annotations": annotations}})
+    assert found["metadata"]["annotations"] == dict(list(annotations.items())[:2])
+
+
+def test_the_time_of_a_heartbeat_makes_no_other_object():
+    def beaten(when):
+        status = {"type": "Ready", "status": "True", "lastHeartbeatTime": when}
+        return {"metadata": {"name": "n1"}, "status": {"conditions": [status]}}
+
+    assert reduced(NODES, beaten("1")) == reduced(NODES, beaten("2"))
+
+
 SECRET = {"password": "hunter2"}
 CSI = {"driver": "d", "volumeHandle": "v", "volumeAttributes": SECRET}
 
@@ -95,6 +114,11 @@ CSI = {"driver": "d", "volumeHandle": "v", "volumeAttributes": SECRET}
         pytest.param(DEPLOYMENTS, {"spec": {"template": {"spec": SPEC}}}, id="template"),
         pytest.param(PERSISTENT_VOLUMES, {"spec": {"csi": CSI}}, id="volume"),
         pytest.param(STORAGE_CLASSES, {"provisioner": "d", "parameters": SECRET}, id="class"),
+        pytest.param(
+            PODS,
+            {"status": {"containerStatuses": [{"state": {"waiting": {"message": "hunter2"}}}]}},
+            id="what-a-container-says",
+        ),
         pytest.param(NODES, {"data": SECRET}, id="data-of-any-kind"),
     ],
 )

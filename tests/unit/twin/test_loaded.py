@@ -134,6 +134,24 @@ def with_ready(status, **more):
     return lambda raw: {**raw, "status": {**raw["status"], "conditions": [condition], **more}}
 
 
+def test_a_replica_set_of_the_past_is_not_taken_for_the_present_one(shop, started):
+    """They differ by an image, which is no part of a copy."""
+    objects = list(copied(shop))
+    (present,) = [one.object for one in objects if one.resource == "replicasets.apps"]
+    metadata = {
+        **present["metadata"],
+        "name": "web-0",
+        "uid": "past",
+        "creationTimestamp": "2020-01-01T00:00:00Z",
+        "annotations": {"deployment.kubernetes.io/revision": "0"},
+    }
+    status = {"replicas": 0, "observedGeneration": metadata["generation"]}
+    past = {"metadata": metadata, "spec": {**present["spec"], "replicas": 0}, "status": status}
+    copy = started(twin_loaded([*objects, Made("replicasets.apps", "shop", past)], settings()))
+    let_pass(copy, 600)
+    assert pods(copy) == pods(shop)
+
+
 @pytest.mark.parametrize("state", ["False", "Unknown"])
 def test_a_node_that_is_not_ready_stays_so(shop, started, state):
     objects = changed(copied(shop), "nodes", "w-1", with_ready(state))
