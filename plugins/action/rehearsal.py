@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The evenkeel.fleet authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""The module evenkeel.fleet.rehearsal, always in the controller's process: the collection is there."""
+"""The module evenkeel.fleet.rehearsal, always in this process: the collection is installed here."""
 
 from __future__ import annotations
 

@@ -22,6 +22,7 @@ ENTER = "maintenance_enter"
 STATUS = "maintenance_status"
 EXIT = "maintenance_exit"
 DOCTOR = "doctor"
+REHEARSE = "rehearse"
 
 # Two users' runs may be under way in one directory.
 _NUMBERS = itertools.count(1)

@@ -7,8 +7,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Mapping
 
-# Of nodes.
-CORDONED, UNCORDONED = "cordoned", "uncordoned"
+# Of nodes. CLOSED: it was so when the journal began.
+CLOSED, CORDONED, UNCORDONED = "closed", "cordoned", "uncordoned"
 # Of pods. CONCERNED: it was on a node when that was closed. EVICTED and DELETED: it began to leave,
 # by the Eviction API or otherwise. UNPLACED: no node takes it; the detail says why.
 CONCERNED, EVICTED, DELETED, GONE = "concerned", "evicted", "deleted", "gone"

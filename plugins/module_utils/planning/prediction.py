@@ -157,12 +157,14 @@ def _spread(values: Sequence[float]) -> Spread:
 
 
 def _timeline(rehearsal: Rehearsal) -> tuple[Happening, ...]:
+    leaving = {one.subject for one in _of_the_run(rehearsal)}
     return tuple(
         Happening(
             one.at - rehearsal.started, one.event, one.subject, one.owner, one.node, one.detail
         )
         for one in rehearsal.entries
         if one.event in _TOLD and one.at <= rehearsal.ended
+        if one.event not in (*journal.LEAVING, journal.GONE) or one.subject in leaving
     )
 
 
@@ -180,11 +182,7 @@ def _together(lists: Iterable[Iterable[Left]]) -> tuple[Left, ...]:
 def moves_of(rehearsal: Rehearsal) -> tuple[Move, ...]:
     """Pods that left while the run was under way, in order. The first that left is told with the
     first that its owner started instead: which is for which, no controller says."""
-    leaving = [
-        one
-        for one in rehearsal.entries
-        if one.event in journal.LEAVING and one.node and one.at <= rehearsal.ended
-    ]
+    leaving = [one for one in _of_the_run(rehearsal) if one.at <= rehearsal.ended]
     began = {one.owner: one.at for one in reversed(leaving)}
     places = _places(rehearsal.entries, began)
     return tuple(
@@ -198,6 +196,21 @@ def moves_of(rehearsal: Rehearsal) -> tuple[Move, ...]:
         )
         for one in leaving
     )
+
+
+def _of_the_run(rehearsal: Rehearsal) -> list[Entry]:
+    """Pods that leave a node, but not what others have deleted: in a cluster that is copied while
+    it lives, something is always under way."""
+    closed = {
+        one.subject for one in rehearsal.entries if one.event in (journal.CLOSED, journal.CORDONED)
+    }
+    concerned = {one.owner for one in rehearsal.entries if one.event == journal.CONCERNED}
+
+    def concerns(pod: Entry) -> bool:
+        return pod.event == journal.EVICTED or pod.node in closed or pod.owner in concerned
+
+    leaving = [one for one in rehearsal.entries if one.event in journal.LEAVING and one.node]
+    return [one for one in leaving if concerns(one)]
 
 
 def _places(entries: Sequence[Entry], began: Mapping[str, float]) -> defaultdict[str, list[str]]:
@@ -267,7 +280,7 @@ def _exhausted(rehearsal: Rehearsal) -> Mapping[str, Sequence[_Span]]:
 
 def _stays(rehearsal: Rehearsal) -> Iterable[tuple[Entry, _Span]]:
     """Each pod that was to leave, from the closing of its node until it left."""
-    left = {one.subject: one for one in rehearsal.entries if one.event in journal.LEAVING}
+    left = {one.subject: one for one in _of_the_run(rehearsal)}
     concerned = {one.subject: one for one in rehearsal.entries if one.event == journal.CONCERNED}
     for pod, one in {**left, **concerned}.items():
         begin = concerned[pod].at if pod in concerned else rehearsal.started

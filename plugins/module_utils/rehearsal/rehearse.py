@@ -48,7 +48,11 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.rehearsal.recorded 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin import load, snapshot
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.asking import Asking
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.build import twin_loaded, twin_of
-from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.process import start, stop
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.process import (
+    last_words,
+    start,
+    stop,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.spec import Made, parse_spec
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.twin import Settings, Twin
 
@@ -109,11 +113,13 @@ class _Once:
         self._room = room
         self._run = run
         self._title = title
+        self._place = str(room / "twin")
 
     def rehearsed(self, make: Make, settings: Settings) -> Rehearsal:
-        place = str(self._room / "twin")
         try:
-            started = start(make, settings, place, _LIFETIME, interruption=self._run.interruption)
+            started = start(
+                make, settings, self._place, _LIFETIME, interruption=self._run.interruption
+            )
             with open(started.kubeconfig, encoding="utf-8") as file:
                 asking = Asking(json.load(file))
             results = self._play(started.kubeconfig)
@@ -121,7 +127,7 @@ class _Once:
             asking.let_pass(_AFTER)
             return _rehearsal(settings.seed, started.time, ended, asking, results)
         finally:
-            stop(place)
+            stop(self._place)
 
     def _play(self, kubeconfig: str) -> list[Result]:
         directory = self._room / "inner"
@@ -141,6 +147,7 @@ class _Once:
         over = False
         while not over:
             self._run.check()
+            self._check_twin()
             over = inner.over
             for one in inner.news():
                 if "begins" in one:
@@ -149,6 +156,11 @@ class _Once:
                     yield Result(**one)
             if not over:
                 time.sleep(_LOOK)
+
+    def _check_twin(self) -> None:
+        fault = last_words(self._place)
+        if fault:
+            raise RuntimeError(f"the twin ended:\n{fault}")
 
     def _tell(self, task: str) -> None:
         self._run.progress(Progress("", f"{self._title}: {task.rpartition(' : ')[2]}"))

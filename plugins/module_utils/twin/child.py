@@ -143,6 +143,9 @@ def _end(number: int, _frame: object) -> None:
 
 
 def _live(twin: Twin, directory: StateDirectory, lock: int, lifetime: float) -> None:
-    """Until SIGTERM, or nobody asked for so long, or the directory was removed."""
+    """Until SIGTERM, or nobody asked for so long, or the directory was removed. When its time has
+    come to a standstill it ends at once, and leaves its log: nobody is to wait for ever."""
     while twin.idle < lifetime and directory.holds(lock):
+        if twin.time.broken:
+            os._exit(1)
         time.sleep(_LOOK)

@@ -43,8 +43,8 @@ _MIRROR = "kubernetes.io/config.mirror"
 
 
 class Journal:
-    """begin() listens to the store. Of what came before, only budgets that allow nothing are told.
-    now(): seconds since the epoch."""
+    """begin() listens to the store. Of what came before, only nodes that are closed and budgets
+    that allow nothing are told. now(): seconds since the epoch."""
 
     def __init__(self, store: Store, now: Callable[[], float]) -> None:
         self._store = store
@@ -54,6 +54,9 @@ class Journal:
     def begin(self) -> None:
         with self._store.lock:
             self._store.listen(self._hear)
+            for raw in self._store.objects(NODES):
+                if _closed(raw):
+                    self._tell(journal.CLOSED, raw["metadata"]["name"])
             for raw in self._store.objects(BUDGETS):
                 if not _allows(raw):
                     self._tell(journal.EXHAUSTED, _name(raw))

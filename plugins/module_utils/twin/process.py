@@ -129,6 +129,15 @@ def running(directory: str) -> Optional[Started]:
     return None if state is None else _told(place, state, new=False)
 
 
+def last_words(directory: str) -> str:
+    """What one said that ended by a fault; "" when it lives, or ended well."""
+    place = StateDirectory(directory)
+    if place.occupant() is not None or not os.path.exists(place.file(LOG)):
+        return ""
+    with open(place.file(LOG), encoding="utf-8", errors="replace") as file:
+        return file.read().strip() or "it was killed"
+
+
 class NotStarted(FleetError):
     """What the new process says of its refusal; `code` is that of its error."""
 

@@ -91,6 +91,7 @@ class Timekeeper:
         self._lingering: list[float] = []
         self._free_until = start
         self._closed = False
+        self.broken = False
 
     def now(self) -> float:
         return self._now if self.virtual else self._offset + time.monotonic()
@@ -207,13 +208,15 @@ class Timekeeper:
     # The thread that makes things happen
 
     def run(self) -> None:
-        """Carries out what is due, until close()."""
-        while True:
-            due = self._next()
-            if due is None:
-                return
-            for callback in due:
-                callback()
+        """Carries out what is due, until close(). A fault of ours ends it: time stands still."""
+        try:
+            for due in iter(self._next, None):
+                for callback in due:
+                    callback()
+        except Exception:
+            self.broken = True
+            self.close()
+            raise
 
     def close(self) -> None:
         with self._changed:

@@ -95,8 +95,20 @@ def test_what_moved_is_told_with_where_its_owner_started_another():
 
 def test_a_pod_that_nobody_replaces_goes_nowhere():
     bare = pod(110, "deleted", "solo", owner="Pod shop/solo")
-    (move,) = predict([rehearsal(bare)]).moved
+    (move,) = predict([rehearsal(Entry(100, "closed", "n1"), bare)]).moved
     assert (move.to, move.how) == ("", "deleted")
+
+
+def test_what_others_delete_meanwhile_is_not_of_the_run():
+    others = pod(110, "deleted", "rolling", node="n7", owner="Deployment shop/rolling")
+    found = predict([rehearsal(*TWO_IN_TURN, others, pod(112, "gone", "rolling", node="n7"))])
+    assert len(found.moved) == 2
+    assert "shop/rolling" not in {one.subject for one in found.timeline}
+
+
+def test_pods_elsewhere_that_an_owner_replaces_because_of_one_that_must_leave_are():
+    surged = pod(110, "deleted", "web-x", node="n7")
+    assert len(predict([rehearsal(*TWO_IN_TURN, surged)]).moved) == 3
 
 
 def test_what_happens_after_the_run_is_not_of_it():

@@ -252,3 +252,22 @@ def test_real_time_passes_by_itself():
     assert keeper.now() >= START + 0.05
     keeper.close()
     thread.join(LIMIT)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_fault_of_what_happens_is_known_though_time_stands_still(world):
+    def fault():
+        raise RuntimeError("a controller of ours has a fault")
+
+    assert not world.keeper.broken
+    world.keeper.at(START, fault)
+    world.thread.join(LIMIT)
+    assert world.keeper.broken
+
+
+def test_what_lets_time_pass_returns_when_it_has(world):
+    happened = []
+    world.keeper.at(START + 30, lambda: happened.append(world.keeper.now()))
+    world.keeper.pass_by(HOUR)
+    assert world.keeper.now() == START + HOUR
+    assert happened == [START + 30]

@@ -126,10 +126,11 @@ def _moved(deployment: Object, counts: Mapping[str, int]) -> bool:
 
 
 def _kept(deployment: Object, wanted: Raw, now: float) -> Raw:
-    """lastUpdateTime moves with the reason, lastTransitionTime with the status."""
+    """lastUpdateTime moves with the reason, lastTransitionTime with the status. A condition of a
+    copied cluster has no message."""
     before = condition(deployment, wanted["type"])
     names = ("status", "reason", "message")
-    if "lastUpdateTime" not in wanted and all(before.get(key) == wanted[key] for key in names):
+    if "lastUpdateTime" not in wanted and all(before.get(key) == wanted.get(key) for key in names):
         return dict(before)
     same = before.get("status") == wanted["status"]
     since = before.get("lastTransitionTime") if same else None
@@ -146,4 +147,5 @@ def progress_due(deployment: Object, status: Mapping[str, Any]) -> Optional[floa
         "FoundNewReplicaSet",
     ):
         return None
-    return seconds_of(found["lastUpdateTime"]) + int(limit)
+    since = found.get("lastUpdateTime") or found["lastTransitionTime"]
+    return seconds_of(since) + int(limit)
