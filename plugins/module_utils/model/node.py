@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Mapping
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.objects import (
@@ -27,7 +27,8 @@ class Taint:
 class Node:
     """`ready` is the Ready condition's status: "True", "False", "Unknown", or "" when it is absent.
 
-    allocatable: resource name to an integer: cpu in millicores, all else in its base unit.
+    capacity: of the machine; allocatable: what of it pods may have. Resource name to an integer:
+    cpu in millicores, all else in its base unit.
     """
 
     meta: Metadata
@@ -38,6 +39,7 @@ class Node:
     kubelet_version: str
     provider_id: str
     allocatable: Mapping[str, int]
+    capacity: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -74,6 +76,7 @@ def parse_node(raw: Mapping[str, Any]) -> Node:
         kubelet_version=info.get("kubeletVersion", ""),
         provider_id=spec.get("providerID", ""),
         allocatable=parse_resources(status.get("allocatable") or {}),
+        capacity=parse_resources(status.get("capacity") or {}),
     )
 
 

@@ -110,7 +110,8 @@ class Advice:
 
 @dataclass(frozen=True)
 class Prediction:
-    """problem: what the run would fail with; "" when every rehearsal succeeded."""
+    """problem: what the run would fail with; "" when every rehearsal succeeded. violated: budgets
+    of which fewer pods than they want would be healthy at some time."""
 
     seeds: tuple[int, ...]
     problem: str
@@ -118,6 +119,7 @@ class Prediction:
     timeline: tuple[Happening, ...]
     moved: tuple[Move, ...]
     waits: tuple[Wait, ...]
+    violated: tuple[str, ...]
     refused: tuple[Left, ...]
     unfinished: tuple[Left, ...]
     unplaced: tuple[Left, ...]
@@ -144,6 +146,7 @@ def predict(rehearsals: Sequence[Rehearsal]) -> Prediction:
         timeline=_timeline(middle),
         moved=moves_of(middle),
         waits=waits,
+        violated=tuple(sorted({name for one in rehearsals for name in violated_of(one)})),
         refused=refused,
         unfinished=_together(one.unfinished for one in rehearsals),
         unplaced=unplaced,
@@ -236,6 +239,23 @@ def unplaced_of(rehearsal: Rehearsal) -> tuple[Left, ...]:
 
 
 # --- waits ---------------------------------------------------------------------------------
+
+
+def violated_of(rehearsal: Rehearsal) -> tuple[str, ...]:
+    """Of the budgets of the pods that must leave, those that are violated before the run ends."""
+    events = (*journal.LEAVING, journal.CONCERNED)
+    concerned = {
+        budget for one in rehearsal.entries if one.event in events for budget in one.budgets
+    }
+    return tuple(
+        dict.fromkeys(
+            one.subject
+            for one in rehearsal.entries
+            if one.event == journal.VIOLATED
+            and one.subject in concerned
+            and one.at <= rehearsal.ended
+        )
+    )
 
 
 @dataclass(frozen=True)

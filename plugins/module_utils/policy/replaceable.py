@@ -194,7 +194,7 @@ def _fragile(pod: Pod, fleet: Fleet, scope: Scope) -> _Problem:
     return None
 
 
-def kept(found: Iterable[Refusal]) -> Mapping[str, tuple[Refusal, ...]]:
+def kept_by(found: Iterable[Refusal]) -> Mapping[str, tuple[Refusal, ...]]:
     """Returns the refusals by node."""
     by_node: dict[str, list[Refusal]] = {}
     for refusal in found:

@@ -145,6 +145,17 @@ def test_of_several_seeds_the_longest_wait_counts():
     assert [wait.longest for wait in predict([short, long]).waits] == [50.0]
 
 
+def test_a_budget_of_the_pods_that_leave_is_violated_or_it_is_none_of_ours():
+    entries = (
+        pod(101, "deleted", "web-a"),
+        Entry(101, "violated", "shop/web"),
+        Entry(101, "violated", "shop/other"),
+    )
+    closed = Entry(100, "closed", "n1")
+    assert predict([rehearsal(closed, *entries)]).violated == ("shop/web",)
+    assert predict([rehearsal(*TWO_IN_TURN)]).violated == ()
+
+
 def test_refusals_of_all_seeds_are_told_once_and_come_first_in_what_to_change():
     found = predict(
         [

@@ -34,6 +34,7 @@ def prediction(**changes):
         "timeline": (Happening(0.04, "evicted", "shop/web-a", WEB, "n1", ""),),
         "moved": (Move("shop/web-a", WEB, "n1", "n2", 0.04, "evicted"),),
         "waits": (Wait("shop/web", 2, 41.26, WEB),),
+        "violated": (),
         "refused": (),
         "unfinished": (),
         "unplaced": (),

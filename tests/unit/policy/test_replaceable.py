@@ -16,7 +16,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.volumes impor
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.replaceable import (
     Scope,
-    kept,
+    kept_by,
     refusals,
 )
 from tests.unit.builders import NOW, budget, controller, fleet, node, pod
@@ -171,4 +171,4 @@ def test_no_setting_lets_a_node_of_the_control_plane_go():
 
 def test_refusals_by_node():
     some = found(pod("bare"), pod("job-1", owner=JOB), node("n4", control_plane=True))
-    assert {name: len(those) for name, those in kept(some).items()} == {"n1": 2, "n4": 1}
+    assert {name: len(those) for name, those in kept_by(some).items()} == {"n1": 2, "n4": 1}

@@ -58,7 +58,10 @@ _PODS = "pods"
 
 
 class Market:
-    """The offerings as empty nodes, of which each pod class is asked once."""
+    """The offerings as empty nodes, of which each pod class is asked once.
+
+    daemons: by the key of an offering, how many DaemonSet pods a node of it has.
+    """
 
     def __init__(self, world: World) -> None:
         nodes = [offering.node(offering.key, {}) for offering in world.offerings]
@@ -68,10 +71,13 @@ class Market:
         self._volumes = VolumeRule(table, world.storage)
         self.offerings = tuple(by_key[node.name] for node in table.nodes)
         daemons = [PodClass(spec) for spec in world.daemons]
+        taken = [self._taken(daemons, index) for index in range(len(self.offerings))]
         self.nodes = tuple(
-            offering.node(offering.key, self._taken(daemons, index))
-            for index, offering in enumerate(self.offerings)
+            offering.node(offering.key, room) for offering, room in zip(self.offerings, taken)
         )
+        self.daemons = {
+            offering.key: room.get(_PODS, 0) for offering, room in zip(self.offerings, taken)
+        }
         self._table = table
 
     def admitting(self, pod: PodClass, tied: Mapping[str, str]) -> int:

@@ -193,7 +193,8 @@ class _Planner:
                 target = packed.demand.room(load.bin)
                 if target is None:
                     target = f"new-{len(added) + 1}"
-                    added.append(NewNode(target, packed.demand.offering(load.bin)))
+                    offering = packed.demand.offering(load.bin)
+                    added.append(NewNode(target, offering, self._market.daemons[offering.key]))
                 for item, count in load.content:
                     for _pod in range(count):
                         pod = waiting[item].pop()

@@ -48,10 +48,12 @@ class Wishes:
 
 @dataclass(frozen=True)
 class NewNode:
-    """name: of the plan, not of the machine that will come."""
+    """name: of the plan, not of the machine that will come. daemons: how many pods of DaemonSets it
+    will have."""
 
     name: str
     offering: Offering
+    daemons: int = 0
 
 
 @dataclass(frozen=True)

@@ -108,9 +108,12 @@ class _Planner:
         yield [name for name in order if name not in canaries | masters], size
 
     def _wave(self, waiting: Sequence[str], size: int) -> Optional[Wave]:
-        """The first of these that can be emptied together; None when not even one can."""
+        """The first of these that can be emptied together; None when not even one can.
+
+        A pod may have been given a node that joins the wave later: it moves on from there.
+        """
         names: list[str] = []
-        moves: list[Move] = []
+        moves: dict[str, Move] = {}
         in_group: Counter[str] = Counter()
         for name in waiting:
             group = self._rolling.groups.get(name, "")
@@ -119,9 +122,12 @@ class _Planner:
             found = self._board.emptied(name, names)
             if found is not None:
                 names.append(name)
-                moves += found
+                for move in found:
+                    before = moves.get(move.pod)
+                    source = move.source if before is None else before.source
+                    moves[move.pod] = Move(move.pod, source, move.target)
                 in_group[group] += 1
             if len(names) == size:
                 break
         self._board.done(names)
-        return Wave(tuple(names), tuple(moves)) if names else None
+        return Wave(tuple(names), tuple(moves.values())) if names else None
