@@ -33,6 +33,8 @@ options:
   dest:
     description:
       - File that takes the whole snapshot as JSON, whatever O(gather) says; gzipped when its name ends in C(.gz).
+      - It also holds the objects that M(evenkeel.fleet.twin) makes a twin of, reduced to what schedulers, controllers and
+        budgets look at. Nothing of Secrets and ConfigMaps is read, and of pods neither images nor environment are kept.
       - It is only written when it says something else than what was read, and its mode is 0600 when it is new.
     type: path
     default: ''
@@ -49,6 +51,7 @@ extends_documentation_fragment:
   - evenkeel.fleet.attributes.writes_a_file
 seealso:
   - module: evenkeel.fleet.preflight
+  - module: evenkeel.fleet.twin
 """
 
 EXAMPLES = r"""
@@ -169,7 +172,7 @@ version:
   description: Version of the documents; it grows when a key is removed or changes its meaning.
   returned: success
   type: int
-  sample: 1
+  sample: 2
 summary:
   description: Counts of the fleet, and its resources.
   returned: success

@@ -8,12 +8,19 @@ from dataclasses import dataclass, replace
 from typing import Any, Callable, Optional
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.base import Cluster
+from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.copying import copied
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.run import Progress, Run
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.snapshot import read
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.snapshot_file import (
     write_snapshot,
 )
-from ansible_collections.evenkeel.fleet.plugins.module_utils.model.anonymize import anonymized
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.anonymize import (
+    Names,
+    anonymized,
+)
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.anonymize_objects import (
+    anonymized_objects,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.documents import (
     VERSION,
     budget_document,
@@ -23,8 +30,12 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.documents imp
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.errors import InvalidOption
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.fleet import Fleet
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.limited_objects import (
+    limited_objects,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.node import Node
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.report import Report
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.twin_objects import Objects
 from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.node_selection import (
     NodeSelection,
     check_selection,
@@ -63,24 +74,38 @@ def fleet_info(options: FleetInfoOptions, cluster: Cluster, run: Run) -> Report:
     """
     _check(options)
     run.progress(Progress("", f"reading {cluster.description}"))
-    reading = read(cluster, namespaces=options.namespaces)
+    fleet, objects, unread = _read(options, cluster)
     run.check()
-    fleet = reading.fleet
     if options.selection is not None:
         fleet = limited(fleet, select(options.selection, fleet))
+    if options.selection is not None or options.namespaces:
+        objects = limited_objects(objects, fleet)
     if options.anonymize:
-        fleet = anonymized(fleet)
-    changed = bool(options.dest) and write_snapshot(options.dest, fleet, dry=run.check_mode)
+        names = Names()
+        fleet = anonymized(fleet, names)
+        objects = anonymized_objects(objects, names)
+    changed = bool(options.dest) and write_snapshot(
+        options.dest, fleet, objects, dry=run.check_mode
+    )
     return Report(
         changed=changed,
         msg=_message(fleet, options, changed, run.check_mode),
         extra={
             "version": VERSION,
             "summary": summary_document(fleet),
-            "unread": list(reading.unread),
+            "unread": list(unread),
             **{name: _DOCUMENTS[name](fleet) for name in GATHER if name in options.gather},
         },
     )
+
+
+def _read(options: FleetInfoOptions, cluster: Cluster) -> tuple[Fleet, Objects, tuple[str, ...]]:
+    """The objects are for the file only, and as large again as the fleet."""
+    if not options.dest:
+        reading = read(cluster, namespaces=options.namespaces)
+        return reading.fleet, {}, reading.unread
+    copy = copied(cluster, namespaces=options.namespaces)
+    return copy.reading.fleet, copy.objects, copy.unread
 
 
 def limited(fleet: Fleet, nodes: tuple[Node, ...]) -> Fleet:

@@ -8,7 +8,7 @@ from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any
+from typing import Any, Callable
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.base import Cluster
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.errors import Forbidden, NotFound
@@ -26,7 +26,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.resources imp
 # Pods first: they take longest, and the others fit beside them.
 _COLLECTIONS: tuple[Resource[Any], ...] = (PODS, NODES, BUDGETS, *CONTROLLERS, AUTOSCALERS)
 # Without autoscalers a fleet is still true; only a surge must know of them.
-_OPTIONAL = (AUTOSCALERS,)
+_OPTIONAL = (AUTOSCALERS.kind,)
 _SIDE_BY_SIDE = 4
 
 
@@ -45,16 +45,20 @@ class _Part:
 
 
 def read(
-    cluster: Cluster, *, namespaces: tuple[str, ...] = (), pods: Resource[Pod] = PODS
+    cluster: Cluster,
+    *,
+    namespaces: tuple[str, ...] = (),
+    pods: Resource[Pod] = PODS,
+    noting: Callable[[Resource[Any]], Resource[Any]] = lambda resource: resource,
 ) -> Reading:
     """Returns the fleet, its tuples sorted by key.
 
     With `namespaces`, only what is in them, and all nodes. Each collection is of one instant, but
     not of the same one: a pod may be younger than its budget's status. Raises what Cluster.list
     raises; a Forbidden, or an API that the server does not have, is tolerated for autoscalers.
-    pods: PODS, whose parser may note more of each.
+    pods: PODS, whose parser may note more of each. noting: makes such a one of each collection.
     """
-    collections = [pods if resource is PODS else resource for resource in _COLLECTIONS]
+    collections = [noting(pods if one is PODS else one) for one in _COLLECTIONS]
     with ThreadPoolExecutor(_SIDE_BY_SIDE, thread_name_prefix="read") as workers:
         reading = {
             resource.kind: [
@@ -81,7 +85,7 @@ def _read_part(cluster: Cluster, resource: Resource[Any], namespace: str) -> _Pa
     try:
         return _Part(cluster.list(resource, namespace=namespace).items)
     except (Forbidden, NotFound) as error:
-        if resource not in _OPTIONAL:
+        if resource.kind not in _OPTIONAL:
             raise
         return _Part((), str(error))
 

@@ -2,9 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 """A snapshot as a file: JSON, or gzipped JSON where the name ends in .gz.
 
-{"version": 1, "summary": {...}, "nodes": [...], "workloads": [...], "budgets": [...],
-"controllers": [...], "autoscalers": [...]}, one document of model/documents.py a line. Nothing in
-it tells when it was read: the same fleet gives the same file.
+{"version": 2, "summary": {...}, "nodes": [...], "workloads": [...], "budgets": [...],
+"controllers": [...], "autoscalers": [...], "objects": {"pods": [...], ...}}: one document of
+model/documents.py a line, then one object of model/twin_objects.py a line. Nothing in it tells when
+it was read: the same fleet gives the same file.
 """
 
 from __future__ import annotations
@@ -27,28 +28,29 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.documents imp
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.errors import InvalidOption
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.fleet import Fleet
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.twin_objects import Objects
 
 # Annotations may hold what is not for everybody. A file that is there keeps its own mode.
 _MODE = 0o600
 
 
-def write_snapshot(path: str, fleet: Fleet, *, dry: bool) -> bool:
+def write_snapshot(path: str, fleet: Fleet, objects: Objects, *, dry: bool) -> bool:
     """Writes the file unless it says the same already; returns whether it did, or with `dry`,
     would. A reader sees the old file or the new one, never a part. Raises InvalidOption (dest)."""
     path = os.path.expanduser(path)
     try:
         _check_place(path)
         mode = _mode(path)
-        if mode is not None and _says(path, _lines(fleet)):
+        if mode is not None and _says(path, _lines(fleet, objects)):
             return False
         if not dry:
-            _write(path, _lines(fleet), _MODE if mode is None else mode)
+            _write(path, _lines(fleet, objects), _MODE if mode is None else mode)
     except OSError as error:
         raise InvalidOption("dest", f"{path}: {error.strerror or error}.") from error
     return True
 
 
-def _lines(fleet: Fleet) -> Iterator[bytes]:
+def _lines(fleet: Fleet, objects: Objects) -> Iterator[bytes]:
     """Line by line: 50,000 documents at once would weigh more than the fleet itself."""
     collections: tuple[tuple[str, Iterable[dict[str, Any]]], ...] = (
         ("nodes", (node_document(node, fleet) for node in fleet.nodes)),
@@ -59,13 +61,24 @@ def _lines(fleet: Fleet) -> Iterator[bytes]:
     )
     yield b'{"version": %d,\n"summary": %s' % (VERSION, _json(summary_document(fleet)))
     for name, documents in collections:
-        yield b',\n"%s": [' % name.encode()
-        separator = b"\n"
-        for document in documents:
-            yield separator + _json(document)
-            separator = b",\n"
-        yield b"]"
-    yield b"}\n"
+        yield b",\n"
+        yield from _listed(name, documents)
+    yield b',\n"objects": {'
+    separator = b"\n"
+    for name, raws in objects.items():
+        yield separator
+        yield from _listed(name, raws)
+        separator = b",\n"
+    yield b"}}\n"
+
+
+def _listed(name: str, documents: Iterable[dict[str, Any]]) -> Iterator[bytes]:
+    yield b'"%s": [' % name.encode()
+    separator = b"\n"
+    for document in documents:
+        yield separator + _json(document)
+        separator = b",\n"
+    yield b"]"
 
 
 def _json(document: Any) -> bytes:

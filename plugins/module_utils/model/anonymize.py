@@ -58,6 +58,12 @@ def anonymized(fleet: Fleet, names: Optional[Names] = None) -> Fleet:
     )
 
 
+def says_nothing(key: str, value: str) -> bool:
+    """May this value of a label or an annotation be seen by strangers?"""
+    counts = is_well_known(key) and _NUMBER.fullmatch(value) is not None
+    return value in _KEPT_VALUES or key in _HARDWARE or counts
+
+
 class Names:
     """The table, and what it makes of each kind of object."""
 
@@ -167,8 +173,7 @@ class Names:
         return {self.key(key): self.label(key, value) for key, value in labels.items()}
 
     def label(self, key: str, value: str) -> str:
-        told = key in _HARDWARE or (is_well_known(key) and _NUMBER.fullmatch(value))
-        return value if told else self.value(value)
+        return value if says_nothing(key, value) else self.text(value, "value")
 
     def value(self, value: str) -> str:
         return value if value in _KEPT_VALUES else self.text(value, "value")

@@ -4,7 +4,8 @@
 
 A document has every one of its keys always; "", 0, false and null say that the object has none.
 Resources are integers: cpu in millicores, everything else in base units. Times are RFC 3339, UTC.
-VERSION grows when a key is removed or changes its meaning, not when one is added.
+VERSION grows when a key is removed or changes its meaning, not when one is added; with 2, the file
+of a snapshot carries the objects that a twin is made of.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.node import N
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.pod import Pod
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.times import format_instant
 
-VERSION = 1
+VERSION = 2
 
 Document = dict[str, Any]
 

@@ -71,17 +71,8 @@ class Loaded:
     def of(objects: Iterable[Made]) -> Loaded:
         """Raises InvalidOption (snapshot) for a pod on a node that is not there."""
         made = tuple(objects)
-        nodes = {one.object["metadata"]["name"] for one in made if one.resource == NODES}
-        pods = [one.object for one in made if one.resource == PODS]
-        for pod in pods:
-            if node_of(pod) and node_of(pod) not in nodes:
-                metadata = pod["metadata"]
-                raise InvalidOption(
-                    "snapshot",
-                    f"pod {metadata['namespace']}/{metadata['name']} is on node {node_of(pod)},"
-                    " which is not in it.",
-                    "Write the snapshot again, with all nodes.",
-                )
+        check_places(made)
+        pods = (one.object for one in made if one.resource == PODS)
         return Loaded(made, max(map(_last_told, pods), default=0.0))
 
     @property
@@ -107,6 +98,21 @@ class Loaded:
         """By the UID of a Deployment, the revision that it has come to."""
         found = [one.object for one in self.made if one.resource == DEPLOYMENTS]
         return {uid_of(one): annotations_of(one).get(REVISION, "") for one in found}
+
+
+def check_places(objects: Iterable[Made], source: str = "the snapshot") -> None:
+    """Raises InvalidOption (snapshot) for a pod on a node that is not there."""
+    made = tuple(objects)
+    nodes = {one.object["metadata"]["name"] for one in made if one.resource == NODES}
+    for one in made:
+        node = node_of(one.object) if one.resource == PODS else ""
+        if node and node not in nodes:
+            name = f"{one.namespace}/{one.object['metadata']['name']}"
+            raise InvalidOption(
+                "snapshot",
+                f"{source}: pod {name} is on node {node}, which is not in it.",
+                "Write it again, with all nodes.",
+            )
 
 
 def learned_pace(pods: Iterable[Object]) -> Pace:

@@ -31,6 +31,7 @@ FLEET = Fleet(
     budgets=(budget("b", selects={"app": "a"}),),
     controllers=(controller("web"),),
 )
+OBJECTS = {"nodes": [{"metadata": {"name": "n1"}}, {"metadata": {"name": "n2"}}], "pods": []}
 OTHER = Fleet(nodes=(node("n1"),))
 
 NAMES = pytest.mark.parametrize("name", ["fleet.json", "fleet.json.gz"])
@@ -44,15 +45,16 @@ def text(path):
 @NAMES
 def test_the_file_holds_every_document(tmp_path, name):
     path = tmp_path / name
-    assert write_snapshot(str(path), FLEET, dry=False)
+    assert write_snapshot(str(path), FLEET, OBJECTS, dry=False)
     assert json.loads(text(path)) == {
-        "version": 1,
+        "version": 2,
         "summary": summary_document(FLEET),
         "nodes": [node_document(one, FLEET) for one in FLEET.nodes],
         "workloads": [workload_document(one, FLEET) for one in FLEET.pods],
         "budgets": [budget_document(one) for one in FLEET.budgets],
         "controllers": [controller_document(one) for one in FLEET.controllers],
         "autoscalers": [],
+        "objects": OBJECTS,
     }
     assert os.listdir(tmp_path) == [name]
 
@@ -60,32 +62,32 @@ def test_the_file_holds_every_document(tmp_path, name):
 @NAMES
 def test_the_same_fleet_is_not_written_again(tmp_path, name):
     path = tmp_path / name
-    write_snapshot(str(path), FLEET, dry=False)
+    write_snapshot(str(path), FLEET, OBJECTS, dry=False)
     before = path.stat()
-    assert not write_snapshot(str(path), FLEET, dry=False)
+    assert not write_snapshot(str(path), FLEET, OBJECTS, dry=False)
     assert path.stat() == before or path.stat().st_ino == before.st_ino
 
 
 @NAMES
 def test_another_fleet_replaces_the_file(tmp_path, name):
     path = tmp_path / name
-    write_snapshot(str(path), FLEET, dry=False)
-    assert write_snapshot(str(path), OTHER, dry=False)
+    write_snapshot(str(path), FLEET, OBJECTS, dry=False)
+    assert write_snapshot(str(path), OTHER, {}, dry=False)
     assert len(json.loads(text(path))["nodes"]) == 1
 
 
 @NAMES
 def test_a_dry_run_predicts_and_writes_nothing(tmp_path, name):
     path = tmp_path / name
-    assert write_snapshot(str(path), FLEET, dry=True)
+    assert write_snapshot(str(path), FLEET, OBJECTS, dry=True)
     assert os.listdir(tmp_path) == []
 
 
 def test_a_file_that_is_no_gzip_is_replaced(tmp_path):
     path = tmp_path / "fleet.json.gz"
     path.write_text("something else")
-    assert write_snapshot(str(path), FLEET, dry=False)
-    assert json.loads(text(path))["version"] == 1
+    assert write_snapshot(str(path), FLEET, OBJECTS, dry=False)
+    assert json.loads(text(path))["version"] == 2
 
 
 def test_a_new_file_is_for_its_owner_only_and_an_old_one_keeps_its_mode(tmp_path):
@@ -93,7 +95,7 @@ def test_a_new_file_is_for_its_owner_only_and_an_old_one_keeps_its_mode(tmp_path
     old.write_text("{}")
     old.chmod(0o644)
     for path in (new, old):
-        write_snapshot(str(path), FLEET, dry=False)
+        write_snapshot(str(path), FLEET, OBJECTS, dry=False)
     assert [stat.S_IMODE(path.stat().st_mode) for path in (new, old)] == [0o600, 0o644]
 
 
@@ -105,4 +107,4 @@ def test_a_new_file_is_for_its_owner_only_and_an_old_one_keeps_its_mode(tmp_path
 @pytest.mark.parametrize("dry", [False, True], ids=["real", "check-mode"])
 def test_a_place_where_no_file_can_be_is_refused(tmp_path, name, words, dry):
     with pytest.raises(InvalidOption, match=f"dest: .*{words}"):
-        write_snapshot(str(tmp_path / name), FLEET, dry=dry)
+        write_snapshot(str(tmp_path / name), FLEET, OBJECTS, dry=dry)
