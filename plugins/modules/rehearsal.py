@@ -331,6 +331,11 @@ prediction:
           description: The workload of the pod that would wait longest.
           returned: always
           type: str
+    violated:
+      description: Budgets, as namespace/name, of which fewer pods than they want would be healthy at some time.
+      returned: always
+      type: list
+      elements: str
     refused:
       description: Pods that would be refused for good.
       returned: always

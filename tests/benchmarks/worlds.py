@@ -75,7 +75,7 @@ def equal_worlds(count: int, pace: Pace, *, deployments: int = PODS) -> Iterator
     """Worlds of 100 pods on 5 nodes, of so many deployments under budgets of 30 %."""
     with ExitStack() as stack:
         directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-")))
-        plane = stack.enter_context(_plane(directory))
+        plane = stack.enter_context(one_plane(directory))
         made = [
             _world(stack, plane, directory / f"world-{n}", pace, deployments) for n in range(count)
         ]
@@ -83,7 +83,7 @@ def equal_worlds(count: int, pace: Pace, *, deployments: int = PODS) -> Iterator
 
 
 @contextmanager
-def _plane(directory: Path) -> Iterator[Plane]:
+def one_plane(directory: Path) -> Iterator[Plane]:
     """That of EVENKEEL_CONTROL_PLANE, or one of its own: others' work would be measured too."""
     given = os.environ.get("EVENKEEL_CONTROL_PLANE")
     running = planes.find(Path(given).resolve()) if given else None

@@ -13,8 +13,8 @@ CLOSED, CORDONED, UNCORDONED = "closed", "cordoned", "uncordoned"
 # by the Eviction API or otherwise. UNPLACED: no node takes it; the detail says why.
 CONCERNED, EVICTED, DELETED, GONE = "concerned", "evicted", "deleted", "gone"
 CREATED, UNPLACED, BOUND, READY = "created", "unplaced", "bound", "ready"
-# Of budgets: it allows no disruption any more, or some again.
-EXHAUSTED, OPEN = "exhausted", "open"
+# Of budgets: it allows no disruption any more, or some again; fewer pods are healthy than it wants.
+EXHAUSTED, OPEN, VIOLATED = "exhausted", "open", "violated"
 # An eviction was not admitted; the detail is the server's sentence.
 DENIED = "denied"
 

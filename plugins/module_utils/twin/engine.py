@@ -37,8 +37,9 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.timekeeper imp
 LATENCY = 0.02
 TICK = 0.01
 
-# Answers that another write has caused, which brings the key back by itself.
-_OVERTAKEN = (404, 409)
+# Answers that another write has caused, which brings the key back by itself; and 403 in a namespace
+# that is being deleted, where every controller gives up.
+_OVERTAKEN = (403, 404, 409)
 
 
 class Engine:

@@ -128,8 +128,12 @@ class Journal:
 
     def _budget(self, change: Change) -> None:
         allows, before = _allows(change.object), _allows(change.before)
-        if change.type != DELETED and allows != before:
+        if change.type == DELETED:
+            return
+        if allows != before:
             self._tell(journal.OPEN if allows else journal.EXHAUSTED, _name(change.object))
+        if _violated(change.object) and not _violated(change.before):
+            self._tell(journal.VIOLATED, _name(change.object))
 
 
 def _pod_events(change: Change) -> Iterator[tuple[str, str]]:
@@ -177,6 +181,11 @@ def _closed(node: Optional[Object]) -> bool:
 
 def _allows(budget: Optional[Object]) -> bool:
     return bool(budget and int(status_of(budget).get("disruptionsAllowed") or 0) > 0)
+
+
+def _violated(budget: Optional[Object]) -> bool:
+    status = status_of(budget) if budget else {}
+    return int(status.get("currentHealthy") or 0) < int(status.get("desiredHealthy") or 0)
 
 
 def _name(raw: Object) -> str:

@@ -88,3 +88,19 @@ def test_a_denied_eviction_is_told_with_the_servers_sentence(twin, asking):
 
 def eviction(name):
     return {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name}}
+
+
+def test_an_owner_in_a_namespace_that_is_being_deleted_starts_nothing_and_time_goes_on(
+    twin, asking
+):
+    raw = next(one for one in twin.store.objects("namespaces") if one["metadata"]["name"] == "shop")
+    metadata = {**raw["metadata"], "deletionTimestamp": "2027-01-15T08:00:00Z"}
+    twin.store.put("namespaces", {**raw, "metadata": metadata, "status": {"phase": "Terminating"}})
+    (pod,) = web_on(twin, "w-1")
+    name = pod["metadata"]["name"]
+    assert asking.post(f"{POD}{name}/eviction", eviction(name))[0] == 201
+    asking.let_pass(60)
+    now, entries = asking.journal()
+    assert now == START + 60
+    assert [one.event for one in entries if one.subject == f"shop/{name}"] == ["evicted", "gone"]
+    assert "created" not in {one.event for one in entries}
