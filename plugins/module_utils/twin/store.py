@@ -12,7 +12,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from dataclasses import dataclass
-from typing import Any, Callable, Iterable, Iterator, Mapping, Optional
+from typing import Any, Callable, Iterator, Mapping, Optional
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.base import (
     Change,
@@ -54,11 +54,11 @@ class Store:
         self._compacted = 0
         self._writes: deque[Write] = deque(maxlen=history)
         self._objects: dict[str, dict[Key, Object]] = {}
-        self._namespaced: dict[tuple[str, str], dict[Key, None]] = {}
-        self._owned: dict[tuple[str, str], dict[Key, None]] = {}
+        self._namespaced: dict[tuple[str, str], dict[Key, Object]] = {}
+        self._owned: dict[tuple[str, str], dict[Key, Object]] = {}
         # Of pods: by node ("" before they have one), and by each of their labels.
-        self._on_node: dict[str, dict[Key, None]] = {}
-        self._labelled: dict[tuple[str, str, str], dict[Key, None]] = {}
+        self._on_node: dict[str, dict[Key, Object]] = {}
+        self._labelled: dict[tuple[str, str, str], dict[Key, Object]] = {}
         self._listeners: list[Listener] = []
 
     # Writing
@@ -107,15 +107,15 @@ class Store:
             found = self._objects.get(resource, {})
             if not namespace:
                 return list(found.values())
-            return self._all(resource, self._namespaced.get((resource, namespace), ()))
+            return _all(self._namespaced, (resource, namespace))
 
     def owned(self, resource: str, uid: str) -> list[Object]:
         with self.lock:
-            return self._all(resource, self._owned.get((resource, uid), ()))
+            return _all(self._owned, (resource, uid))
 
     def pods_on(self, node: str) -> list[Object]:
         with self.lock:
-            return self._all("pods", self._on_node.get(node, ()))
+            return _all(self._on_node, node)
 
     def unscheduled(self) -> list[Object]:
         return self.pods_on("")
@@ -124,7 +124,7 @@ class Store:
         """Pods by an index; of other resources there are few in a namespace."""
         with self.lock:
             if resource == "pods":
-                return self._all("pods", self._labelled.get((namespace, label, value), ()))
+                return _all(self._labelled, (namespace, label, value))
             found = self.objects(resource, namespace)
             return [raw for raw in found if labels_of(raw).get(label) == value]
 
@@ -174,13 +174,9 @@ class Store:
         for listener in tuple(self._listeners):
             listener(write)
 
-    def _all(self, resource: str, keys: Iterable[Key]) -> list[Object]:
-        found = self._objects.get(resource, {})
-        return [found[key] for key in keys]
-
     def _index(self, key: Key, raw: Object) -> None:
         for index, entry in self._places(key, raw):
-            index.setdefault(entry, {})[key] = None
+            index.setdefault(entry, {})[key] = raw
 
     def _unindex(self, key: Key, raw: Object) -> None:
         for index, entry in self._places(key, raw):
@@ -190,7 +186,7 @@ class Store:
                 if not keys:
                     del index[entry]
 
-    def _places(self, key: Key, raw: Object) -> Iterator[tuple[dict[Any, dict[Key, None]], Any]]:
+    def _places(self, key: Key, raw: Object) -> Iterator[tuple[dict[Any, dict[Key, Object]], Any]]:
         if key.namespace:
             yield self._namespaced, (key.resource, key.namespace)
         owner = controller_of(raw)
@@ -200,3 +196,7 @@ class Store:
             yield self._on_node, node_of(raw)
             for label, value in labels_of(raw).items():
                 yield self._labelled, (key.namespace, label, value)
+
+
+def _all(index: Mapping[Any, Mapping[Key, Object]], entry: Any) -> list[Object]:
+    return list(index.get(entry, {}).values())
