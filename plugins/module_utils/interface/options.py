@@ -59,6 +59,9 @@ def _value(field: dataclasses.Field[Any], params: Mapping[str, Any]) -> Any:
         return _duration(name, value)
     if name in TEXT_MAPPINGS and value is not None:
         return {str(key): _scalar(item) for key, item in value.items()}
+    if isinstance(value, Mapping):
+        # A suboption that was not given.
+        return {key: item for key, item in value.items() if item is not None}
     return tuple(_words(value)) if isinstance(value, list) else value
 
 

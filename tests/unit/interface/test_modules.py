@@ -165,6 +165,8 @@ def spellings(name: str, declared: dict[str, Any]) -> tuple[Any, Any]:
         return "yes", True
     if declared["type"] == "int":
         return "7", 7
+    if declared["type"] == "float":
+        return "7.5", 7.5
     if declared.get("elements") == "int":
         return "4, 5", [4, 5]
     if declared["type"] == "list":
@@ -173,9 +175,16 @@ def spellings(name: str, declared: dict[str, Any]) -> tuple[Any, Any]:
         words = declared.get("choices", ["one", "two"])[:2]
         return comma.join(words), words
     if declared["type"] == "dict":
-        return '{"user_agent": "us"}', {"user_agent": "us"}
+        return mapping(declared)
     word = declared.get("choices", ["word"])[0]
     return word, word
+
+
+def mapping(declared: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    for suboption, kind in declared.get("options", {}).items():
+        if kind["type"] == "bool":
+            return f'{{"{suboption}": true}}', {suboption: True}
+    return '{"user_agent": "us"}', {"user_agent": "us"}
 
 
 @every_module
