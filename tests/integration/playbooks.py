@@ -110,11 +110,12 @@ class Playbooks:
         *flags: str,
         as_json: bool = False,
         environment: Mapping[str, str] | None = None,
+        limit: float = 180.0,
     ) -> Ran:
-        """Options are given as `-e k=v` each, or all of them as one JSON."""
+        """Options are given as `-e k=v` each, or all of them as one JSON. limit: seconds."""
         extra = environment or {}
         with self.start(name, options, *flags, as_json=as_json, environment=extra) as playing:
-            return playing.end(180.0)
+            return playing.end(limit)
 
     @contextmanager
     def start(
