@@ -13,7 +13,7 @@ from typing import Any, Mapping
 Specification = dict[str, dict[str, Any]]
 
 # Options that are durations: seconds, or text such as 6m and 1h30m. Ansible sees them as text.
-DURATIONS = frozenset({"wait_timeout"})
+DURATIONS = frozenset({"wait_timeout", "lifetime"})
 # Options that map names to texts, as annotations are: YAML's true means "true" there.
 TEXT_MAPPINGS = frozenset({"only_while"})
 

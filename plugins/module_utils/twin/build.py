@@ -4,10 +4,11 @@
 
 from __future__ import annotations
 
-from typing import Iterable
+from typing import Iterable, Sequence
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour import catalogue
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.base import Key
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.scaler import Pool
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.loaded import (
     Loaded,
     learned_pace,
@@ -20,19 +21,21 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.spec import (
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.twin import Settings, Twin
 
 
-def twin_of(spec: ClusterSpec, settings: Settings) -> Twin:
+def twin_of(spec: ClusterSpec, settings: Settings, *, pools: Sequence[Pool] = ()) -> Twin:
     """Not started yet. Its pods are made and placed once it is, in the twin's own time.
 
+    pools: of nodes that come for pods that fit nowhere.
     Raises Refusal for a name that the API would not take.
     """
-    controllers = catalogue.all_controllers(catalogue.Settings(seed=settings.seed))
+    behaviour = catalogue.Settings(seed=settings.seed, pools=tuple(pools))
+    controllers = catalogue.all_controllers(behaviour)
     twin = Twin(settings, controllers)
     for made in made_of(spec):
         _make(twin, made)
     return twin
 
 
-def twin_loaded(objects: Iterable[Made], settings: Settings) -> Twin:
+def twin_loaded(objects: Iterable[Made], settings: Settings, *, pools: Sequence[Pool] = ()) -> Twin:
     """Not started yet. Of objects with their status, as snapshot.read() and load.live() return
     them: what ran in their cluster runs at once.
 
@@ -40,7 +43,8 @@ def twin_loaded(objects: Iterable[Made], settings: Settings) -> Twin:
     """
     loaded = Loaded.of(objects)
     pace = learned_pace(loaded.pods)
-    controllers = catalogue.all_controllers(catalogue.Settings(seed=settings.seed, pace=pace))
+    behaviour = catalogue.Settings(pace=pace, seed=settings.seed, pools=tuple(pools))
+    controllers = catalogue.all_controllers(behaviour)
     twin = Twin(settings, controllers)
     for made in loaded.objects():
         twin.api.lifecycle.restore(twin.api.kinds.named(made.resource), made.object)

@@ -49,14 +49,16 @@ class Order:
 
 
 def main(path: str) -> None:
-    if os.fork():
-        # Whoever started us waits for this half only: the twin has no parent to be reaped by.
-        os._exit(0)
     directory = StateDirectory(path)
     lock = directory.occupy()
     if lock is None:
         _answer(_words(running_already(path)))
         return
+    if os.fork():
+        # Whoever started us waits for this half only: the twin has no parent to be reaped by. The
+        # lock is held by then, so that whoever is interrupted sees that there is one to be ended.
+        os._exit(0)
+    directory.sign(lock)
     twin: Optional[Twin] = None
     try:
         order: Order = pickle.load(sys.stdin.buffer)
@@ -96,13 +98,14 @@ def _started(order: Order) -> Twin:
     try:
         twin.start()
     except OSError as error:
-        raise _port_problem(order.settings.port, error) from error
+        raise port_problem(order.settings.port, error) from error
     return twin
 
 
-def _port_problem(port: int, error: OSError) -> InvalidOption:
-    problem = "is in use" if error.errno == errno.EADDRINUSE else f"{error.strerror or error}"
-    return InvalidOption("port", f"{port}: {problem}.", "Use another, or 0 for any that is free.")
+def port_problem(port: int, error: OSError) -> InvalidOption:
+    taken = error.errno == errno.EADDRINUSE
+    problem = "is in use" if taken else f"cannot be had ({error.strerror or error})"
+    return InvalidOption("port", f"{port} {problem}.", "Use another, or 0 for any that is free.")
 
 
 def _state(twin: Twin, inputs: str) -> dict[str, Any]:

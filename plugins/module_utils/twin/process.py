@@ -92,10 +92,10 @@ def start(
     Raises FleetError, and leaves nothing half started: what `make` refuses, a port that is taken or
     a directory of somebody else (InvalidOption), another twin in it (Refused), Interrupted.
     """
+    there = found(directory, inputs)
+    if there is not None:
+        return there
     place = StateDirectory(directory)
-    place.check()
-    if place.occupant() is not None:
-        return _found(place, inputs)
     place.claim()
     answered = False
     try:
@@ -110,6 +110,21 @@ def start(
     if not answered:
         raise NotStarted(**answer)
     return _told(place, answer, new=True)
+
+
+def found(directory: str, inputs: str) -> Optional[Started]:
+    """The twin that runs in this directory, made of the same inputs; None when none runs.
+
+    Raises Refused for one that was made of others, InvalidOption for a directory of somebody else.
+    """
+    place = StateDirectory(directory)
+    place.check()
+    if place.occupant() is None:
+        return None
+    state = place.state()
+    if state is None or state["inputs"] != inputs:
+        raise running_already(place.path)
+    return _told(place, state, new=False)
 
 
 def stop(directory: str) -> bool:
@@ -144,13 +159,6 @@ class NotStarted(FleetError):
     def __init__(self, code: str, problem: str, remedy: str) -> None:
         super().__init__(problem, remedy)
         self.code = code
-
-
-def _found(place: StateDirectory, inputs: str) -> Started:
-    state = place.state()
-    if state is None or state["inputs"] != inputs:
-        raise running_already(place.path)
-    return _told(place, state, new=False)
 
 
 def _told(place: StateDirectory, state: dict[str, Any], *, new: bool) -> Started:

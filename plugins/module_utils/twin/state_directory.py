@@ -66,6 +66,13 @@ class StateDirectory:
         if names and LOCK not in names:
             raise _bad(self.path, f"holds other files ({sorted(names)[0]}).", _REMEDY)
 
+    def check_parent(self) -> None:
+        """Raises InvalidOption where claim() could not make it."""
+        parent = os.path.dirname(self.path)
+        if not os.path.isdir(self.path) and not os.access(parent, os.W_OK | os.X_OK):
+            problem = f"cannot be made ({parent} does not exist, or is not writable)."
+            raise _bad(self.path, problem, "Name another.")
+
     def known(self) -> bool:
         """Has a twin been here? What it left is there as long as its lock."""
         return os.path.exists(self.file(LOCK))
@@ -80,10 +87,13 @@ class StateDirectory:
             number = os.open(self.file(LOCK), os.O_RDWR | os.O_CREAT, 0o600)
             if _locked(number) and self.holds(number):
                 os.truncate(number, 0)
-                os.write(number, str(os.getpid()).encode())
                 return number
             os.close(number)
         return None
+
+    def sign(self, number: int) -> None:
+        """Says that this process is the one that lives here. number: of the lock."""
+        os.write(number, str(os.getpid()).encode())
 
     def holds(self, number: int) -> bool:
         """Is this still the lock of the directory? It is not once somebody removed it."""
