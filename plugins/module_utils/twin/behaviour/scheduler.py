@@ -1,20 +1,16 @@
 # Copyright (c) 2026 The evenkeel.fleet authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""The scheduler: of the nodes that a pod fits on, the one of which the least is asked.
+"""The scheduler: of the nodes that a pod fits on, one of those that it likes best.
 
-Source: pkg/scheduler (schedule_one.go, noderesources/least_allocated.go), 1.37. No preemption, and
-of the scores only LeastAllocated; equal nodes are taken by name.
+Source: pkg/scheduler (schedule_one.go), 1.37. No preemption.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from random import Random
-from typing import Iterable, Mapping
+from typing import Iterable
 
-from ansible_collections.evenkeel.fleet.plugins.module_utils.model.requests import (
-    effective_requests,
-)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.base import (
     Act,
     Bind,
@@ -34,7 +30,9 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.fits
     Fits,
     PlainFits,
     Room,
-    allocatable,
+)
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.preferences import (
+    liked,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.raw import (
     CLAIMS,
@@ -52,9 +50,6 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.raw 
     with_conditions,
     with_metadata,
 )
-
-# What a pod that asks for nothing counts for, when nodes are compared.
-_NOMINAL = {"cpu": 100, "memory": 200 * 1024 * 1024}
 
 
 @dataclass(frozen=True)
@@ -78,7 +73,7 @@ class Scheduler:
             return ()
         return self._all(view)
 
-    def reconcile(self, key: Key, view: View, now: float, draw: Random) -> Iterable[Act]:  # noqa: ARG002
+    def reconcile(self, key: Key, view: View, now: float, draw: Random) -> Iterable[Act]:
         pod = view.get(key)
         if pod is None or not self._mine(pod):
             return ()
@@ -87,7 +82,7 @@ class Scheduler:
             return _unschedulable(pod, fit, view, now)
         waiting = claims_of(pod, view).waiting
         chosen = next((one for one in map(selected_node, waiting) if one in fit.nodes), "")
-        node = chosen or self._best(pod, fit.nodes, view)
+        node = chosen or draw.choice(liked(pod, fit.nodes, view, self.room))
         asked = [
             Update(CLAIMS, with_metadata(claim, annotations=_selecting(claim, node)))
             for claim in waiting
@@ -112,23 +107,6 @@ class Scheduler:
         pods = [pod for pod in view.unscheduled() if self._mine(pod)]
         pods.sort(key=lambda pod: -int(pod["spec"].get("priority") or 0))
         return [key_of(PODS, pod) for pod in pods]
-
-    def _best(self, pod: Object, nodes: Iterable[str], view: View) -> str:
-        asked = effective_requests(pod)
-        return min(nodes, key=lambda node: (-self._score(node, asked, view), node))
-
-    def _score(self, node: str, asked: Mapping[str, int], view: View) -> int:
-        """0 to 100: the free share, the mean of CPU and memory."""
-        found = view.get(Key(NODES, "", node))
-        if found is None:
-            return 0
-        there, used = allocatable(found), self.room.used(node, view)
-        shares = []
-        for resource, nominal in _NOMINAL.items():
-            total = there.get(resource, 0)
-            free = total - used.get(resource, 0) - (asked.get(resource) or nominal)
-            shares.append(max(0, free) * 100 // total if total else 0)
-        return sum(shares) // len(shares)
 
 
 def _frees(change: Change) -> bool:
