@@ -110,28 +110,32 @@ EXAMPLES = r"""
         - {name: web, namespace: shop, replicas: 6, start: 6s, stop: 1s}
       budgets:
         - {name: web, namespace: shop, max_unavailable: 1}
-  register: twin
 
-- name: Look at it
-  evenkeel.fleet.fleet_info:
-    kubeconfig: "{{ twin.kubeconfig }}"
+- name: Stop it
+  evenkeel.fleet.twin:
+    directory: /tmp/twin
+    state: stopped
 
 - name: Copy the live cluster, with a clock that jumps
   evenkeel.fleet.twin:
-    directory: /tmp/twin-of-prod
+    directory: /tmp/twin
     live: true
-    context: prod
     virtual_time: true
+
+- name: Stop the copy
+  evenkeel.fleet.twin:
+    directory: /tmp/twin
+    state: stopped
 
 - name: Start a twin of a snapshot, in which the third eviction is refused and a node fails after five minutes
   evenkeel.fleet.twin:
-    directory: /tmp/twin-of-bad-days
+    directory: /tmp/twin
     snapshot: fleet.json.gz
     faults:
       - {fault: status, code: 429, retry_after: 5, verb: create, resource: pods/eviction, nth: 3}
       - {fault: not_ready, name: worker-2, at: 5m, for: 10m}
 
-- name: Stop the first one
+- name: Stop the twin of the snapshot
   evenkeel.fleet.twin:
     directory: /tmp/twin
     state: stopped
