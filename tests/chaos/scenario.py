@@ -15,17 +15,14 @@ from tests.control_plane.objects import SPACE_LABEL
 from tests.control_plane.space import LEASES, Space
 
 from .hook import Hook
+from .judgement import AGENT, REPLICAS, Judge, foreign_annotations, guard_of, is_up
 from .playing import Playing
 from .proxy import Proxy
-from .watcher import Floor, Guard, Kept, Watcher
+from .watcher import Watcher
 
-PREFIX = "fleet.evenkeel.dev/"
-SCALE_DOWN = "cluster-autoscaler.kubernetes.io/scale-down-disabled"
-PROTECTIONS = ("karpenter.sh/do-not-disrupt", SCALE_DOWN)
-UNSCHEDULABLE = "node.kubernetes.io/unschedulable"
-REPLICAS = {"web": 6, "api": 5, "solo": 1}
 SURGE = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}
-FOREIGN = "example.com/rack"
+# Of each enter, beside the nodes and the hook.
+OPTIONS = {"reason": "patching", "fragile": "surge", "settle": "true"}
 
 
 @dataclass
@@ -37,8 +34,7 @@ class Scenario:
 
     space: Space
     directory: Path
-    nodes: list[str]
-    cordoned: bool
+    judge: Judge
     hook: Hook
     watcher: Watcher
 
@@ -50,23 +46,17 @@ class Scenario:
         space.budget("web", max_unavailable=2)
         space.deployment("api", REPLICAS["api"], stop_seconds=1)
         space.budget("api", min_available=3)
-        space.daemonset("agent")
+        space.daemonset(AGENT)
         space.wait_running()
-        # What somebody else has decided about these nodes, and nobody may undo.
-        space.annotate_node(first, **{FOREIGN: "r1", SCALE_DOWN: "true"})
-        space.annotate_node(second, **{FOREIGN: "r2"})
-        kept = {
-            first: Kept(False, {FOREIGN: "r1", SCALE_DOWN: "true"}),
-            second: Kept(cordoned, {FOREIGN: "r2"}),
-            third: Kept(False, {}),
-        }
+        for name, foreign in foreign_annotations([first, second, third]).items():
+            space.annotate_node(name, **foreign)
         if cordoned:
             space.cordon(second)
-        # A Deployment that may surge brings its replacement first: there is never a gap.
-        watcher = Watcher(space, Guard((Floor("surge of solo", {"app": "solo"}, 1),), kept))
+        watcher = Watcher(space, guard_of([first, second, third], cordoned))
         watcher.start()
-        hook = Hook(lambda nodes: _not_ready_for_patching(space, nodes), directory)
-        return cls(space, directory, [first, second], cordoned, hook, watcher)
+        judge = Judge(_OnPlane(space), [first, second], cordoned, watcher.guard)
+        hook = Hook(lambda _nodes: judge.not_ready_for_patching(), directory)
+        return cls(space, directory, judge, hook, watcher)
 
     def close(self) -> None:
         self.hook.close()
@@ -83,9 +73,7 @@ class Scenario:
         self, user: str, proxy: Proxy | None = None, how: type[Playing] = Playing, **more: str
     ) -> Playing:
         options = {
-            "reason": "patching",
-            "fragile": "surge",
-            "settle": "true",
+            **OPTIONS,
             "maintenance_tasks": str(self.hook.tasks),
             **more,
         }
@@ -103,120 +91,50 @@ class Scenario:
         how: type[Playing],
     ) -> Playing:
         kubeconfig = self.space.kubeconfig(user, server=proxy.url if proxy else None)
-        given = {"nodes": ",".join(self.nodes), **options}
-        arguments = [f"evenkeel.fleet.{playbook}"]
-        for name, value in given.items():
-            arguments += ["-e", f"{name}={value}"]
-        return how(arguments, _environment(kubeconfig), self.directory)
+        arguments = command_line(playbook, {"nodes": ",".join(self.judge.nodes), **options})
+        return how(arguments, environment(kubeconfig), self.directory)
 
     # How it must look: what is not so, in sentences.
 
     def wrong_in_maintenance(self) -> list[str]:
-        """After an enter that ended well."""
-        wrong = _not_ready_for_patching(self.space, self.nodes)
-        for name in self.nodes:
-            annotations = self.space.node(name)["metadata"].get("annotations", {})
-            wrong += [
-                f"{key} of {name} is {annotations.get(key)!r}"
-                for key in PROTECTIONS
-                if annotations.get(key) != "true"
-            ]
-            mark = annotations.get(PREFIX + "maintenance-cordoned")
-            if (mark == "true") is self._is_cordoned(name):
-                wrong.append(f"maintenance-cordoned of {name} is {mark!r}")
-        return [*wrong, *self._wrong_anyway()]
+        return self.judge.wrong_in_maintenance()
 
     def wrong_after_exit(self) -> list[str]:
-        """The nodes are as they were found, and everything that moved runs."""
-        wrong = []
-        for name in self.nodes:
-            node = self.space.node(name)
-            closed = bool(node["spec"].get("unschedulable"))
-            if closed is not self._is_cordoned(name):
-                wrong.append(f"{name} is {'closed' if closed else 'open'}")
-            annotations = node["metadata"].get("annotations", {})
-            ours = {key: value for key, value in annotations.items() if key.startswith(PREFIX)}
-            if ours:
-                wrong.append(f"{name} still has {ours}")
-            protections = {key for key in PROTECTIONS if key in annotations}
-            if protections != ({SCALE_DOWN} if name == self.nodes[0] else set()):
-                wrong.append(f"{name} has the protections {sorted(protections)}")
-            wrong += self._wrong_events(name)
-        return [*wrong, *self._wrong_anyway()]
+        return self.judge.wrong_after_exit()
 
-    def _wrong_anyway(self) -> list[str]:
-        wrong = []
+
+@dataclass(frozen=True)
+class _OnPlane:
+    """judgement.World: a space of the control plane."""
+
+    space: Space
+
+    def nodes(self) -> list[dict[str, Any]]:
         own = f"{SPACE_LABEL}={self.space.id}"
-        for node in self.space.api.list("/api/v1/nodes", labelSelector=own):
-            name = node["metadata"]["name"]
-            keys = {taint["key"] for taint in node["spec"].get("taints", [])} - {UNSCHEDULABLE}
-            if keys:
-                wrong.append(f"{name} is tainted: {sorted(keys)}")
-            lease = self.space.api.find(f"{LEASES}/fleet-node-{name}")
-            if lease is not None and lease["spec"].get("holderIdentity"):
-                wrong.append(f"the lock of {name} is held by {lease['spec']['holderIdentity']}")
-        for name in REPLICAS:
-            wrong += self._wrong_deployment(name)
-        return wrong
+        return self.space.api.list("/api/v1/nodes", labelSelector=own)
 
-    def _wrong_deployment(self, name: str) -> list[str]:
+    def pods_on(self, node: str) -> list[dict[str, Any]]:
+        return self.space.pods(node=node)
+
+    def lease(self, name: str) -> dict[str, Any] | None:
+        return self.space.api.find(f"{LEASES}/{name}")
+
+    def events_of(self, node: str) -> list[dict[str, Any]]:
+        return self.space.events("Node", node)
+
+    def deployment(self, name: str) -> dict[str, Any]:
         path = self.space.path("apps/v1", "deployments", name)
-        try:
-            self.space.wait(lambda: _is_up(self.space.api.get(path)), f"{name} is up", 20)
-        except TimeoutError as error:
-            return [str(error)]
-        annotations = self.space.api.get(path)["metadata"].get("annotations", {})
-        return [f"Deployment {name} still has {key}" for key in annotations if PREFIX in key]
-
-    def _wrong_events(self, name: str) -> list[str]:
-        """At most one for each time that the node arrived: a run that is killed may not come to
-        telling, and none may tell twice."""
-        told = [
-            event
-            for event in self.space.events("Node", name)
-            if event["reason"] == "MaintenanceReady"
-        ]
-        arrivals = self.watcher.guard.arrivals.get(name, 0)
-        if len(told) > arrivals:
-            return [f"{name} arrived {arrivals} times, and {len(told)} Events tell of it"]
-        return []
-
-    def _is_cordoned(self, name: str) -> bool:
-        """By an administrator."""
-        return self.cordoned and name == self.nodes[1]
+        self.space.wait(lambda: is_up(self.space.api.get(path)), f"{name} is up", 20)
+        return self.space.api.get(path)
 
 
-def _not_ready_for_patching(space: Space, nodes: list[str]) -> list[str]:
-    wrong = []
-    for name in nodes:
-        node = space.node(name)
-        state = node["metadata"].get("annotations", {}).get(PREFIX + "maintenance-state")
-        if state != "InMaintenance":
-            wrong.append(f"{name} is in state {state!r}")
-        if not node["spec"].get("unschedulable"):
-            wrong.append(f"{name} is open")
-        pods = [
-            pod["metadata"]["name"]
-            for pod in space.pods(node=name)
-            if pod["metadata"]["labels"]["app"] != "agent"
-        ]
-        if pods:
-            wrong.append(f"{name} is not empty: {pods}")
-    return wrong
+def command_line(playbook: str, options: Mapping[str, str]) -> list[str]:
+    """The arguments of ansible-playbook."""
+    given = [text for name, value in options.items() for text in ("-e", f"{name}={value}")]
+    return [f"evenkeel.fleet.{playbook}", *given]
 
 
-def _is_up(deployment: dict[str, Any]) -> bool:
-    """All replicas are of the newest template and Ready."""
-    status, wanted = deployment["status"], deployment["spec"]["replicas"]
-    return (
-        status.get("observedGeneration") == deployment["metadata"]["generation"]
-        and status.get("replicas") == wanted
-        and status.get("updatedReplicas") == wanted
-        and status.get("readyReplicas") == wanted
-    )
-
-
-def _environment(kubeconfig: Path) -> dict[str, str]:
+def environment(kubeconfig: Path) -> dict[str, str]:
     inherited = {
         name: value
         for name, value in os.environ.items()
