@@ -17,7 +17,7 @@ help: ## Say what there is to make
 setup: ## Make .venv; then .venv/bin/ansible-playbook evenkeel.fleet.PLAYBOOK runs from here
 	@$(PYTHON) -m tools.setup
 
-demo: control-plane ## See a drain wait for a budget, a refusal with its remedy, and the way back
+demo: setup ## See a drain wait for a budget, a refusal with its remedy, and the way back
 	@$(VENV)/python -m tests.demo.run
 
 test: ## Run all tests that this machine allows, or some: make test STAGES="units ruff"

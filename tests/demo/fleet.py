@@ -4,55 +4,68 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import time
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import Any
 
-from tests.control_plane import objects
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin import process
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.build import twin_of
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.spec import parse_spec
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.twin import Settings
 from tests.control_plane.api import Api, Document
-from tests.control_plane.objects import PodShape
-from tests.control_plane.space_base import is_ready
 
-SPACE = "demo"
 NAMESPACE = "shop"
 NODES = ("worker-1", "worker-2", "worker-3")
 DRAINED = "worker-2"
 
+_THERE = {"key": "kubernetes.io/hostname", "operator": "In", "values": [DRAINED]}
+_PREFERRED = [{"weight": 100, "preference": {"matchExpressions": [_THERE]}}]
+_AFFINITY = {"preferredDuringSchedulingIgnoredDuringExecution": _PREFERRED}
+_POD = {"affinity": {"nodeAffinity": _AFFINITY}}
+    "affinity": {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": _PREFERRED}}
+}
+# web's replacements take 2 s to be Ready: its budget is what the drain waits for.
+SPEC: Document = {
+    "nodes": [{"pool": "worker", "count": 3, "cpu": 8, "memory": "32Gi"}],
+    "workloads": [
+        {"name": "web", "replicas": 3, "start": 2, "stop": 1, "pod": _POD},
+        {
+            "name": "cache",
+            "stop": 1,
+            "pod": {**_POD, "volumes": [{"name": "cache", "emptyDir": {}}]},
+        },
+        {"name": "ledger", "stop": 1, "pod": _POD},
+    ],
+    "budgets": [{"name": "web", "max_unavailable": 1}, {"name": "ledger", "min_available": 1}],
+}
+
 _DEPLOYMENTS = f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments"
 _BUDGETS = f"/apis/policy/v1/namespaces/{NAMESPACE}/poddisruptionbudgets"
 _PODS = f"/api/v1/namespaces/{NAMESPACE}/pods"
+# Seconds of the twin's time in which everything comes up, before it is looked at.
+_RUN_UP = 600.0
 
 
 class Fleet:
-    """`create` makes it and waits for it; the rest is what a person at kubectl does and sees."""
+    """A twin in a directory; the rest is what a person at kubectl does and sees."""
 
-    def __init__(self, api: Api) -> None:
-        self._api = api
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        shop = {
+            part: [{**entry, "namespace": NAMESPACE} for entry in SPEC[part]]
+            for part in ("workloads", "budgets")
+        }
+        make = partial(twin_of, parse_spec({**SPEC, **shop}))
+        started = process.start(make, Settings(time.time(), run_up=_RUN_UP), str(directory))
+        self.kubeconfig = Path(started.kubeconfig)
+        self._api = _client(self.kubeconfig)
 
-    def create(self) -> None:
-        for name in NODES:
-            document = objects.node(
-                name,
-                SPACE,
-                labels={},
-                cpu="8",
-                memory="32Gi",
-                pods=110,
-                control_plane=False,
-                kubelet_version="v1.37.2",
-            )
-            self._api.create("/api/v1/nodes", document)
-        # A node is Ready a moment before its taint is taken away.
-        self._wait(lambda: all(_takes_pods(self.node(name)) for name in NODES))
-        self._api.create("/api/v1/namespaces", {"metadata": {"name": NAMESPACE}})
-        # web's replacements take 6 s to be Ready: its budget is what the drain waits for.
-        self._deploy("web", 3, start_seconds=6, stop_seconds=1)
-        self._deploy("cache", 1, stop_seconds=1, empty_dir=True)
-        self._deploy("ledger", 1, stop_seconds=1)
-        self._budget("web", {"maxUnavailable": 1})
-        self._budget("ledger", {"minAvailable": 1})
-        self._wait(lambda: self._ready("web", 3) and self._ready("cache", 1))
-        self._wait(lambda: self._ready("ledger", 1))
+    def close(self) -> None:
+        process.stop(str(self._directory))
 
     def scale(self, name: str, replicas: int) -> None:
         self._api.patch(f"{_DEPLOYMENTS}/{name}", {"spec": {"replicas": replicas}})
@@ -72,15 +85,6 @@ class Fleet:
         events = self._api.list("/api/v1/namespaces/default/events", fieldSelector=selector)
         return [event for event in events if "evenkeel" in str(event.get("source"))]
 
-    def _deploy(self, name: str, replicas: int, **shape: Any) -> None:
-        pod = PodShape(node=DRAINED, **shape)
-        self._api.create(_DEPLOYMENTS, objects.deployment(name, SPACE, replicas, None, pod))
-
-    def _budget(self, name: str, bounds: dict[str, int]) -> None:
-        selector = {"matchLabels": {"app": name}}
-        least, most = bounds.get("minAvailable"), bounds.get("maxUnavailable")
-        self._api.create(_BUDGETS, objects.budget(name, selector, least, most, None))
-
     def _ready(self, name: str, replicas: int) -> bool:
         status = self._api.get(f"{_DEPLOYMENTS}/{name}").get("status", {})
         return bool(status.get("readyReplicas") == replicas)
@@ -97,5 +101,9 @@ class Fleet:
             time.sleep(0.1)
 
 
-def _takes_pods(node: Document) -> bool:
-    return is_ready(node) and not node["spec"].get("taints")
+def _client(kubeconfig: Path) -> Api:
+    config: dict[str, Any] = json.loads(kubeconfig.read_text(encoding="utf-8"))
+    cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
+    authority = kubeconfig.with_name("authority.pem")
+    authority.write_bytes(base64.b64decode(cluster["certificate-authority-data"]))
+    return Api(cluster["server"], user["token"], authority)

@@ -1,19 +1,17 @@
 # Copyright (c) 2026 The evenkeel.fleet authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""`make demo`: a node goes through maintenance on a real control plane, in about a minute.
+"""`make demo`: a node goes through maintenance on a twin, in a few seconds.
 
-Kubernetes is real (API server, controllers, scheduler); only the kubelets are played. It runs in a
-directory of its own, which is gone at the end, and touches no other cluster.
+A twin is an API server with controllers and kubelets, in a process of its own. It lives in a
+directory that is gone at the end, and no other cluster is touched.
 """
 
 from __future__ import annotations
 
 import sys
 import tempfile
+from contextlib import closing
 from pathlib import Path
-
-from tests.control_plane import plane as planes
-from tests.control_plane.build import BuildError, programs
 
 from . import screen
 from .fleet import DRAINED, NODES, Fleet
@@ -21,30 +19,20 @@ from .screen import Failed, Terminal, chapter, command, say, show
 
 
 def main() -> int:
-    try:
-        found = programs()
-    except BuildError as error:
-        print(f"The demo needs a Kubernetes control plane, which could not be had: {error}")
-        return 1
     with tempfile.TemporaryDirectory(prefix="evenkeel-demo-") as scratch:
-        say("Starting a Kubernetes control plane for this demo ...")
-        running = planes.start(Path(scratch) / "plane", found, stay=False)
-        # When this process ends, however it ends, so does the control plane.
-        with running.hold():
+        say("Starting a twin, a cluster in a process, for this demo ...")
+        with closing(Fleet(Path(scratch) / "twin")) as fleet:
             try:
-                _tell(Fleet(running.api()), Terminal(Path(scratch), running.kubeconfig))
+                _tell(fleet, Terminal(Path(scratch), fleet.kubeconfig))
             except Failed as unexpected:
                 print(f"\nThis was not to happen; all that Ansible said:\n{unexpected}")
                 return 1
             except KeyboardInterrupt:
                 return 130
-            finally:
-                planes.stop(running.state)
     return 0
 
 
 def _tell(fleet: Fleet, terminal: Terminal) -> None:
-    fleet.create()
     say(f"Three nodes ({', '.join(NODES)}); the pods of a shop are on {DRAINED}:")
     show(fleet.pods(DRAINED))
     before = _standing(fleet)
@@ -72,7 +60,7 @@ def _tell(fleet: Fleet, terminal: Terminal) -> None:
     if _standing(fleet) != before:
         raise Failed(f"{DRAINED} is not as it was: {_standing(fleet)}, it was {before}")
     say(f"   {DRAINED} is exactly as it was: same annotations, same labels, open to pods.")
-    say("\nNext: `make cluster` starts a cluster to play with; the guides are in docs/guides.")
+    say("\nNext: a twin of your own cluster (docs/guides/twin.md), and a run on it (rehearse.md).")
 
 
 def _standing(fleet: Fleet) -> tuple[object, ...]:
