@@ -53,6 +53,16 @@ options:
     description:
       - A cluster in a few lines, with V(nodes), V(workloads) and V(budgets). No cluster is needed then.
     type: dict
+  pace:
+    description:
+      - How long pods take to V(start), until they are Ready, and to V(stop). Seconds, a duration such as V(20s), or a
+        distribution as a mapping with one key, V(uniform) with least and most, V(normal) with mean and deviation,
+        V(lognormal) with median and sigma, or V(empirical) with values that were seen.
+      - With V(label), a label of pods, and V(classes), a mapping of its values to such times, other times for some pods.
+      - Without V(start), pods start as quickly as those that run. Nothing in a cluster tells how long they take to stop;
+        without V(stop) they stop at once.
+    type: dict
+    default: {}
   fail_on:
     description:
       - When the task fails. V(failure), when the rehearsed run would fail with any seed, with the code V(would_fail);
@@ -104,6 +114,8 @@ EXAMPLES = r"""
       maintenance_tasks: patch.yml
     hook_durations:
       maintenance_tasks: 20m
+    pace:
+      stop: {uniform: [2, 10]}
     seeds: [1]
 
 - name: Rehearse on a fleet that does not exist yet
@@ -473,6 +485,7 @@ MODULE = Module(
             "seeds": {"type": "list", "elements": "int", "default": [1, 2, 3]},
             "snapshot": {"type": "path", "default": ""},
             "spec": {"type": "dict"},
+            "pace": {"type": "dict", "default": {}},
             "fail_on": {"type": "str", "choices": ["failure", "never"], "default": "failure"},
         },
         COMMON,

@@ -9,6 +9,7 @@ from typing import Any, Mapping, Optional, Sequence
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.duration import parse_duration
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.errors import InvalidOption
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.pace import parse_pace
 
 _COLLECTION = "evenkeel.fleet."
 # The playbooks that can be rehearsed, each with the variables that name task files of the user's.
@@ -28,7 +29,8 @@ CONNECTION = ("kubeconfig", "context", "cluster")
 @dataclass(frozen=True)
 class RehearsalOptions:
     """variables: the playbook's own. hook_durations: seconds or durations by hook.
-    snapshot, spec: what the twin is made of; without either, of the live cluster."""
+    snapshot, spec: what the twin is made of; without either, of the live cluster. pace: how long
+    pods take, in the form of twin/behaviour/pace."""
 
     playbook: str
     variables: Mapping[str, Any] = field(default_factory=dict)
@@ -36,6 +38,7 @@ class RehearsalOptions:
     seeds: Sequence[int] = (1, 2, 3)
     snapshot: str = ""
     spec: Optional[Mapping[str, Any]] = None
+    pace: Mapping[str, Any] = field(default_factory=dict)
     fail_on: str = "failure"
 
     @property
@@ -102,6 +105,10 @@ def check(options: RehearsalOptions) -> None:
         raise InvalidOption("spec", "snapshot is given, too.", "Give one of them.")
     if not options.seeds:
         raise InvalidOption("seeds", "there is none.", "Give at least one number.")
+    try:
+        parse_pace(options.pace)
+    except ValueError as error:
+        raise InvalidOption("pace", str(error)) from error
 
 
 def _seconds(durations: Mapping[str, Any], name: str) -> float:

@@ -92,11 +92,11 @@ def rehearse(options: RehearsalOptions, cluster: Optional[Cluster], run: Run) ->
 def _maker(options: RehearsalOptions, cluster: Optional[Cluster], run: Run) -> tuple[Make, float]:
     """How a twin is made, and the run-up that it needs."""
     if options.spec is not None:
-        return functools.partial(twin_of, parse_spec(options.spec)), _RUN_UP
+        return functools.partial(twin_of, parse_spec(options.spec), pace=options.pace), _RUN_UP
     objects = _objects(options, cluster)
     pods = sum(one.resource == "pods" for one in objects)
     run.progress(Progress("", f"a twin of {pods} pods is made", urgent=True))
-    return functools.partial(twin_loaded, objects), 0.0
+    return functools.partial(twin_loaded, objects, pace=options.pace), 0.0
 
 
 def _objects(options: RehearsalOptions, cluster: Optional[Cluster]) -> tuple[Made, ...]:

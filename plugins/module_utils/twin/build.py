@@ -4,10 +4,11 @@
 
 from __future__ import annotations
 
-from typing import Iterable, Sequence
+from typing import Any, Iterable, Mapping, Optional, Sequence
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour import catalogue
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.base import Key
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.pace import parse_pace
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.scaler import Pool
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.loaded import (
     Loaded,
@@ -21,13 +22,20 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.spec import (
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.twin import Settings, Twin
 
 
-def twin_of(spec: ClusterSpec, settings: Settings, *, pools: Sequence[Pool] = ()) -> Twin:
+def twin_of(
+    spec: ClusterSpec,
+    settings: Settings,
+    *,
+    pools: Sequence[Pool] = (),
+    pace: Optional[Mapping[str, Any]] = None,
+) -> Twin:
     """Not started yet. Its pods are made and placed once it is, in the twin's own time.
 
-    pools: of nodes that come for pods that fit nowhere.
+    pools: of nodes that come for pods that fit nowhere. pace: in the form of behaviour/pace, of
+    pods whose workload does not say how long they take.
     Raises Refusal for a name that the API would not take.
     """
-    behaviour = catalogue.Settings(seed=settings.seed, pools=tuple(pools))
+    behaviour = catalogue.Settings(parse_pace(pace or {}), settings.seed, tuple(pools))
     controllers = catalogue.all_controllers(behaviour)
     twin = Twin(settings, controllers)
     for made in made_of(spec):
@@ -35,15 +43,22 @@ def twin_of(spec: ClusterSpec, settings: Settings, *, pools: Sequence[Pool] = ()
     return twin
 
 
-def twin_loaded(objects: Iterable[Made], settings: Settings, *, pools: Sequence[Pool] = ()) -> Twin:
+def twin_loaded(
+    objects: Iterable[Made],
+    settings: Settings,
+    *,
+    pools: Sequence[Pool] = (),
+    pace: Optional[Mapping[str, Any]] = None,
+) -> Twin:
     """Not started yet. Of objects with their status, as snapshot.read() and load.live() return
     them: what ran in their cluster runs at once.
 
+    pools, pace: as for twin_of(); what pace leaves open is learned.
     Raises InvalidOption for objects that do not fit together.
     """
     loaded = Loaded.of(objects)
-    pace = learned_pace(loaded.pods)
-    behaviour = catalogue.Settings(pace=pace, seed=settings.seed, pools=tuple(pools))
+    learned = learned_pace(loaded.pods, pace or {})
+    behaviour = catalogue.Settings(learned, settings.seed, tuple(pools))
     controllers = catalogue.all_controllers(behaviour)
     twin = Twin(settings, controllers)
     for made in loaded.objects():

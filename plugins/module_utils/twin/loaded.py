@@ -15,8 +15,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass
-from typing import Iterable, Iterator, Mapping, Optional
+from dataclasses import dataclass, replace
+from typing import Any, Iterable, Iterator, Mapping, Optional
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.errors import InvalidOption
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.times import parse_instant
@@ -27,7 +27,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.depl
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.pace import (
     Empirical,
     Pace,
-    Times,
+    parse_pace,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.raw import (
     DAEMON_SETS,
@@ -115,13 +115,17 @@ def check_places(objects: Iterable[Made], source: str = "the snapshot") -> None:
             )
 
 
-def learned_pace(pods: Iterable[Object]) -> Pace:
-    """Pods start as quickly as those that are there and never restarted; they stop at once.
+def learned_pace(pods: Iterable[Object], given: Mapping[str, Any]) -> Pace:
+    """The pace that is given, in the form of behaviour/pace. What it leaves open: pods start as
+    quickly as those that are there and never restarted; they stop at once.
 
     Nothing in a cluster tells how long its pods take to stop.
     """
+    pace = parse_pace(given)
     seen = sorted(seconds for pod in pods for seconds in _start_seconds(pod))
-    return Pace(Times(start=Empirical(tuple(seen)))) if seen else Pace()
+    if "start" in given or not seen:
+        return pace
+    return replace(pace, others=replace(pace.others, start=Empirical(tuple(seen))))
 
 
 def _start_seconds(pod: Object) -> Iterator[float]:

@@ -63,6 +63,11 @@ def test_two_sources_or_no_seed_are_refused():
         check(RehearsalOptions(ENTER, seeds=()))
 
 
+def test_a_pace_that_is_none_is_refused():
+    with pytest.raises(InvalidOption, match=r"pace\.stop"):
+        check(RehearsalOptions(ENTER, pace={"stop": "soon"}))
+
+
 def test_the_rehearsed_run_gets_the_variables_but_no_way_to_a_cluster_and_no_task_file():
     given = {
         "nodes": "n1",

@@ -18,10 +18,16 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.errors import
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin import load
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.base import Key
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.pace import (
+    Empirical,
+    Fixed,
+    Times,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.build import (
     twin_loaded,
     twin_of,
 )
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.loaded import learned_pace
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.rbac import User
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.spec import Made, parse_spec
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.twin import Settings
@@ -208,3 +214,16 @@ def test_what_may_not_be_read_is_left_out_but_for_nodes_and_pods(shop):
     assert {made.resource for made in copied(shop, some)} == {"nodes", "pods"}
     with pytest.raises(Forbidden):
         copied(shop, few)
+
+
+def test_a_pace_that_is_given_goes_before_the_one_that_is_learned():
+    ran = condition_at("PodScheduled", 0), condition_at("Ready", 7)
+    pod = {"metadata": {"name": "a"}, "status": {"conditions": list(ran)}}
+    learned = learned_pace([pod], {"stop": 5})
+    assert learned.others == Times(Empirical((7.0,)), Fixed(5.0))
+    assert learned_pace([pod], {"start": 3}).others == Times(Fixed(3.0))
+
+
+def condition_at(kind, second):
+    moment = f"2026-12-01T10:00:0{second}Z"
+    return {"type": kind, "status": "True", "lastTransitionTime": moment}
