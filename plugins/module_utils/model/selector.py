@@ -101,19 +101,21 @@ def label_selector_document(selector: LabelSelector) -> dict[str, Any]:
 
     Raises InvalidSelector for > and <, which only node selectors and kubectl know.
     """
-    names = {
-        EQUALS: "In",
-        NOT_EQUALS: "NotIn",
-        **{one: name for name, one in _API_OPERATORS.items()},
-    }
-    expressions = []
+    names = {NOT_EQUALS: "NotIn", **{one: name for name, one in _API_OPERATORS.items()}}
+    labels, expressions = {}, []
     for requirement in selector.requirements:
-        if requirement.operator not in names:
+        if requirement.operator == EQUALS and requirement.key not in labels:
+            labels[requirement.key] = requirement.values[0]
+            continue
+        if requirement.operator not in (EQUALS, *names):
             raise InvalidSelector(f"{requirement}: a LabelSelector has no {requirement.operator}")
-        expression = {"key": requirement.key, "operator": names[requirement.operator]}
+        operator = names.get(requirement.operator, "In")
         values = {"values": list(requirement.values)} if requirement.values else {}
-        expressions.append({**expression, **values})
-    return {"matchExpressions": expressions} if expressions else {}
+        expressions.append({"key": requirement.key, "operator": operator, **values})
+    return {
+        **({"matchLabels": labels} if labels else {}),
+        **({"matchExpressions": expressions} if expressions else {}),
+    }
 
 
 def parse_stored_selector(raw: Optional[Mapping[str, Any]]) -> Optional[LabelSelector]:

@@ -73,7 +73,7 @@ def test_a_budget_is_for_the_workload_of_its_name_unless_it_says_otherwise():
     found = one("poddisruptionbudgets.policy", budgets=[{"name": "web", "max_unavailable": "30%"}])
     assert found.object["spec"] == {
         "maxUnavailable": "30%",
-        "selector": {"matchExpressions": [{"key": "app", "operator": "In", "values": ["web"]}]},
+        "selector": {"matchLabels": {"app": "web"}},
     }
     budget = {"name": "all", "min_available": 0, "selector": "tier in (a,b),!x"}
     found = one("poddisruptionbudgets.policy", budgets=[budget])
