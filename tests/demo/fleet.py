@@ -26,8 +26,6 @@ _THERE = {"key": "kubernetes.io/hostname", "operator": "In", "values": [DRAINED]
 _PREFERRED = [{"weight": 100, "preference": {"matchExpressions": [_THERE]}}]
 _AFFINITY = {"preferredDuringSchedulingIgnoredDuringExecution": _PREFERRED}
 _POD = {"affinity": {"nodeAffinity": _AFFINITY}}
-    "affinity": {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": _PREFERRED}}
-}
 # web's replacements take 2 s to be Ready: its budget is what the drain waits for.
 SPEC: Document = {
     "nodes": [{"pool": "worker", "count": 3, "cpu": 8, "memory": "32Gi"}],
