@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
 from typing import Any
 
 from ansible.plugins.callback import CallbackBase
@@ -29,11 +30,20 @@ options:
 """
 
 
+# Each task is a process that is forked from this one: what is imported here, it need not import.
+_SHARED = ("kubernetes", "ansible_collections.evenkeel.fleet.plugins.modules.evict")
+
+
 class CallbackModule(CallbackBase):
     CALLBACK_VERSION = 2.0
     CALLBACK_TYPE = "notification"
     CALLBACK_NAME = "evenkeel.fleet.rehearsed"
     CALLBACK_NEEDS_ENABLED = True
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name in _SHARED:
+            import_module(name)
 
     def v2_playbook_on_task_start(self, task: Any, is_conditional: bool) -> None:  # noqa: ARG002 - Ansible's
         self._write({"begins": task.get_name()})
