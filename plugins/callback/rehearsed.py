@@ -4,12 +4,6 @@
 
 from __future__ import annotations
 
-import json
-from importlib import import_module
-from typing import Any
-
-from ansible.plugins.callback import CallbackBase
-
 DOCUMENTATION = r"""
 name: rehearsed
 type: notification
@@ -29,6 +23,11 @@ options:
       - name: EVENKEEL_FLEET_REHEARSED
 """
 
+import json
+from importlib import import_module
+from typing import Any
+
+from ansible.plugins.callback import CallbackBase
 
 # Each task is a process that is forked from this one: what is imported here, it need not import.
 _SHARED = ("kubernetes", "ansible_collections.evenkeel.fleet.plugins.modules.evict")
