@@ -30,7 +30,7 @@ bench: control-plane ## Run the benchmarks, or one: make bench BENCH=drain_vs_ku
 	@$(VENV)/python -m tools.bench $(BENCH)
 
 chaos: control-plane ## Kill runs at every request and break the API in every way (an hour or more)
-	@EVENKEEL_CHAOS=all $(VENV)/python -m pytest -n 2 tests/chaos
+	@EVENKEEL_CHAOS=all $(VENV)/python -m pytest -n 2 tests/chaos tests/chaos_twin
 
 control-plane: setup ## Build the Kubernetes control plane of the tests (once; needs Go)
 	@$(VENV)/python -m tests.control_plane build

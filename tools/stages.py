@@ -105,6 +105,12 @@ CATALOGUE: tuple[Stage, ...] = (
         needs=(python_for(CORE_219),),
     ),
     Stage(
+        "chaos-twin",
+        "runs that are killed at each request, and an API that fails at each, on a twin",
+        _command(*PYTEST, "-n", "2", "tests/chaos_twin"),
+        needs=(files_like("tests/chaos_twin/test_*.py"),),
+    ),
+    Stage(
         "units",
         "each rule and algorithm by itself",
         _command(*PYTEST, "tests/unit"),

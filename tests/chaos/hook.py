@@ -19,16 +19,17 @@ _TASKS = """\
 
 
 class Hook:
-    """`calls` are what `look(nodes)` returned at each run of the task file `tasks`."""
+    """`calls` are what `look(nodes)` returned at each run of the task file `tasks`, which asks for
+    `url`/NODES."""
 
     def __init__(self, look: Callable[[list[str]], list[str]], directory: Path) -> None:
         self.calls: list[list[str]] = []
         self._look = look
         self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
         self.tasks = directory / "patching.yml"
-        url = f"http://127.0.0.1:{self._server.server_address[1]}"
-        self.tasks.write_text(_TASKS.format(url=url))
+        self.tasks.write_text(_TASKS.format(url=self.url))
 
     def call(self, nodes: list[str]) -> None:
         self.calls.append(self._look(nodes))
