@@ -473,6 +473,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.interface.entrypoin
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.rehearsal.options import (
     RehearsalOptions,
+    needs_cluster,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.rehearsal.rehearse import rehearse
 
@@ -493,7 +494,7 @@ MODULE = Module(
     ),
     options=RehearsalOptions,
     function=rehearse,
-    needs_cluster=lambda options: options.of_the_live_cluster,
+    needs_cluster=needs_cluster,
 )
 
 

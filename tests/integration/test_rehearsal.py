@@ -17,6 +17,7 @@ import yaml
 from tests.control_plane.space import Space
 
 from .playbooks import ENTER, REHEARSE, Playbooks, Ran
+from .playing import Stage
 from .rights import RBAC, granted, used
 
 SPEC = {
@@ -110,6 +111,35 @@ def test_a_run_that_would_be_refused_is_told_so_with_what_to_change_and_fails(
     really = books.run(ENTER, {"nodes": first})
     assert really.message == told.message
     assert books.run(REHEARSE, {**options, "fail_on": "never"}).returncode == 0
+
+
+def test_a_snapshot_is_rehearsed_on_without_a_cluster_and_in_check_mode_the_same(
+    space: Space, tmp_path: Path
+) -> None:
+    first, _second = space.nodes(2)
+    space.deployment("web", 2, node=first)
+    space.wait_running()
+    path = str(tmp_path / "fleet.json.gz")
+    assert not Stage(tmp_path, space.kubeconfig()).task("fleet_info", {"dest": path})["failed"]
+    books = Playbooks(tmp_path, tmp_path / "none")
+    pace = '{"pace": {"stop": 5}}'
+    options = {"playbook": ENTER, "nodes": first, "snapshot": path, "seeds": "1"}
+    told = books.run(REHEARSE, options, "--check", "-e", pace).good()
+    prediction = rehearsal(told)["prediction"]
+    left = sorted(move["workload"] for move in prediction["moved"])
+    assert left == [f"{space.namespace}/{pod['metadata']['name']}" for pod in space.pods("web")]
+    # Two pods without a budget of their own leave one after the other.
+    assert 5 <= prediction["duration"]["median"] < 15
+    assert told.changed == 0
+
+
+def test_what_cannot_be_rehearsed_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    books = Playbooks(tmp_path, tmp_path / "none")
+    told = books.run(REHEARSE, {"playbook": "doctor"})
+    assert told.returncode != 0
+    assert "doctor cannot be rehearsed" in told.message
+    none = books.run(REHEARSE, {})
+    assert "playbook" in none.message
 
 
 def test_the_rehearsed_run_knows_no_credential_but_the_twins(tmp_path: Path) -> None:

@@ -60,6 +60,7 @@ class Module:
     """What makes one module: its specification, its options' type, the function behind it.
 
     needs_cluster: whether a call with these options needs one; its function gets None otherwise.
+    It raises InvalidOption for options with which no call could be made.
     """
 
     specification: Specification

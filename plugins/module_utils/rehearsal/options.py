@@ -41,10 +41,6 @@ class RehearsalOptions:
     pace: Mapping[str, Any] = field(default_factory=dict)
     fail_on: str = "failure"
 
-    @property
-    def of_the_live_cluster(self) -> bool:
-        return not self.snapshot and self.spec is None
-
 
 @dataclass(frozen=True)
 class Hook:
@@ -96,6 +92,13 @@ def variables_of(options: RehearsalOptions, files: Mapping[str, str], kubeconfig
     left_out = (*CONNECTION, *hooks)
     kept = {name: value for name, value in options.variables.items() if name not in left_out}
     return {**kept, **{name: files.get(name, "") for name in hooks}, "kubeconfig": kubeconfig}
+
+
+def needs_cluster(options: RehearsalOptions) -> bool:
+    """Whether the live cluster is to be copied. Raises as check() does: a wrong option is told
+    before a connection is looked for."""
+    check(options)
+    return not options.snapshot and options.spec is None
 
 
 def check(options: RehearsalOptions) -> None:
