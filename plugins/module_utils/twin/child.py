@@ -99,6 +99,8 @@ def _started(order: Order) -> Twin:
         twin.start()
     except OSError as error:
         raise port_problem(order.settings.port, error) from error
+    if twin.time.fault:
+        raise RuntimeError(twin.time.fault)
     return twin
 
 
@@ -149,6 +151,6 @@ def _live(twin: Twin, directory: StateDirectory, lock: int, lifetime: float) -> 
     """Until SIGTERM, or nobody asked for so long, or the directory was removed. When its time has
     come to a standstill it ends at once, and leaves its log: nobody is to wait for ever."""
     while twin.idle < lifetime and directory.holds(lock):
-        if twin.time.broken:
+        if twin.time.fault:
             os._exit(1)
         time.sleep(_LOOK)

@@ -219,10 +219,12 @@ def _line(process: subprocess.Popen[bytes], interruption: Callable[[], str]) -> 
     pipe = process.stdout
     if pipe is None:
         raise RuntimeError("the process has no standard output")
-    while not select.select([pipe], [], [], _LOOK)[0]:
+    answers = False
+    while not answers:
         cause = interruption()
         if cause:
             raise Interrupted(cause, "No twin was started.")
+        answers = bool(select.select([pipe], [], [], _LOOK)[0])
     return pipe.readline()
 
 

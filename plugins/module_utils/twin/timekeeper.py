@@ -21,6 +21,7 @@ import itertools
 import math
 import threading
 import time
+import traceback
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Callable, Iterator, Mapping, Optional
@@ -78,6 +79,7 @@ class Timekeeper:
     """Thread-safe. All times are seconds since the epoch.
 
     start: the time at which it begins. virtual: as said above; otherwise time passes as it does.
+    fault: what ended run() before close(), or "".
     """
 
     def __init__(self, start: float, *, virtual: bool) -> None:
@@ -91,7 +93,7 @@ class Timekeeper:
         self._lingering: list[float] = []
         self._free_until = start
         self._closed = False
-        self.broken = False
+        self.fault = ""
 
     def now(self) -> float:
         return self._now if self.virtual else self._offset + time.monotonic()
@@ -214,7 +216,7 @@ class Timekeeper:
                 for callback in due:
                     callback()
         except Exception:
-            self.broken = True
+            self.fault = traceback.format_exc()
             self.close()
             raise
 

@@ -158,3 +158,28 @@ def test_it_ends_when_its_directory_is_removed(directory):
     started = start(directory)
     shutil.rmtree(directory)
     wait(lambda: is_gone(started.pid))
+
+
+def faulty(**annotations):
+    """No controller of ours expects such an annotation from a person."""
+    workload = {**SPEC["workloads"][0], "annotations": annotations}
+    return partial(twin_of, parse_spec({**SPEC, "workloads": [workload]}))
+
+
+def test_a_fault_of_ours_in_its_run_up_is_told_and_leaves_nothing(directory):
+    with pytest.raises(RuntimeError, match="soon"):
+        start(directory, faulty(**{"start-seconds": "soon"}))
+    assert not os.path.exists(directory)
+
+
+def test_a_fault_of_ours_later_ends_it_and_its_log_says_why(directory):
+    started = start(directory, faulty(**{"finish-seconds": "90", "exit-code": "none"}))
+    with open(started.kubeconfig, encoding="utf-8") as file:
+        asking = Asking(json.load(file))
+    assert process.last_words(directory) == ""
+    try:
+        asking.let_pass(120)
+    except OSError:
+        pass
+    wait(lambda: process.last_words(directory))
+    assert "Traceback" in process.last_words(directory)
