@@ -19,7 +19,11 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.twin_objects 
     reduced,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour import catalogue
-from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.base import Object, View
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.base import (
+    Change,
+    Object,
+    View,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.fits import Fit
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.spec import made_of, parse_spec
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.twin import Settings, Twin
@@ -35,6 +39,9 @@ class InTurn:
     """behaviour's Fits: each pod fits on one node, the next one. Much faster than to look."""
 
     names: Iterator[str] = field(default_factory=lambda: iter(()))
+
+    def hear(self, change: Change) -> None:
+        """Nothing that is there changes it."""
 
     def find(self, pod: Object, view: View) -> Fit:
         return Fit((next(self.names),))

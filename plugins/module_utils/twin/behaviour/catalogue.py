@@ -17,10 +17,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.depl
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.disruption import (
     Disruption,
 )
-from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.fits import (
-    Fits,
-    PlainFits,
-)
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.fits import Fits
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.gc import (
     GarbageCollector,
 )
@@ -33,6 +30,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.pace
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.replicasets import (
     ReplicaSets,
 )
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.rules import RuleFits
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.scaler import (
     Pool,
     Scaler,
@@ -56,7 +54,7 @@ class Settings:
     pools: tuple[Pool, ...] = ()
     heartbeat_grace: float = 50.0
     scheduler_names: tuple[str, ...] = ("default-scheduler",)
-    fits: Fits = field(default_factory=PlainFits)
+    fits: Fits = field(default_factory=RuleFits)
 
 
 def all_controllers(settings: Settings) -> tuple[Controller, ...]:

@@ -1,7 +1,6 @@
 # Copyright (c) 2026 The evenkeel.fleet authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""Which nodes a pod fits on: what the scheduler asks, and the plain rules by which a twin answers
-where no fuller ones are given."""
+"""Which nodes a pod fits on: what the scheduler asks; and how much room there is on them."""
 
 from __future__ import annotations
 
@@ -9,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Iterable, Mapping, Optional, Protocol
+from typing import Iterable, Mapping, Protocol
 
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.quantity import (
     QuantityText,
@@ -19,20 +18,11 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.requests impo
     effective_requests,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.base import (
-    Key,
+    Change,
     Object,
     View,
 )
-from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.claims import claims_of
-from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.matching import (
-    matches_any,
-    selects,
-    taints_of,
-    untolerated,
-)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.raw import (
-    NODES,
-    VOLUMES,
     finished,
     status_of,
 )
@@ -49,6 +39,9 @@ class Fit:
 
 
 class Fits(Protocol):
+    def hear(self, change: Change) -> None:
+        """Is told of every change that the scheduler hears of, before it is asked again."""
+
     def find(self, pod: Object, view: View) -> Fit: ...
 
 
@@ -84,43 +77,6 @@ def _parsed(quantities: tuple[tuple[str, QuantityText], ...]) -> Mapping[str, in
     return MappingProxyType(parse_resources(dict(quantities)))
 
 
-@dataclass(frozen=True)
-class PlainFits:
-    """Cordons, taints, node selector and affinity, volumes' nodes, resources; not: host ports,
-    affinity between pods, topology spread, attach limits."""
-
-    room: Room = field(default_factory=Room)
-
-    def find(self, pod: Object, view: View) -> Fit:
-        claims = claims_of(pod, view)
-        if claims.refusal:
-            return Fit((), {}, claims.refusal)
-        volumes = [view.get(Key(VOLUMES, "", name)) for name in claims.volumes]
-        asked = {**effective_requests(pod), "pods": 1}
-        names, reasons = [], Counter[str]()
-        for node in view.objects(NODES):
-            failed = self._failed(pod, node, volumes, asked, view)
-            if failed:
-                reasons.update(failed)
-            else:
-                names.append(node["metadata"]["name"])
-        return Fit(tuple(sorted(names)), reasons)
-
-    def _failed(
-        self,
-        pod: Object,
-        node: Object,
-        volumes: Iterable[Optional[Object]],
-        asked: Mapping[str, int],
-        view: View,
-    ) -> tuple[str, ...]:
-        static = _unsuitable(pod, node, volumes)
-        if static:
-            return (static,)
-        used = self.room.used(node["metadata"]["name"], view)
-        return tuple(short_of(asked, allocatable(node), used))
-
-
 def short_of(
     asked: Mapping[str, int], there: Mapping[str, int], used: Mapping[str, int]
 ) -> Iterable[str]:
@@ -128,20 +84,3 @@ def short_of(
     for name, amount in asked.items():
         if amount > 0 and amount > there.get(name, 0) - used.get(name, 0):
             yield "Too many pods" if name == "pods" else f"Insufficient {name}"
-
-
-def _unsuitable(pod: Object, node: Object, volumes: Iterable[Optional[Object]]) -> str:
-    spec = pod["spec"]
-    tolerations = spec.get("tolerations") or ()
-    cordon = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
-    if (node.get("spec") or {}).get("unschedulable") and untolerated(tolerations, [cordon]):
-        return "node(s) were unschedulable"
-    if untolerated(tolerations, taints_of(node)):
-        return "node(s) had untolerated taint(s)"
-    if not selects(spec, node):
-        return "node(s) didn't match Pod's node affinity/selector"
-    for volume in volumes:
-        required = ((volume or {"spec": {}})["spec"].get("nodeAffinity") or {}).get("required")
-        if required and not matches_any(required.get("nodeSelectorTerms") or (), node):
-            return "node(s) didn't match PersistentVolume's node affinity"
-    return ""

@@ -56,26 +56,28 @@ def liked(pod: Object, names: Iterable[str], view: View, room: Room) -> list[str
     found = [view.get(Key(NODES, "", name)) for name in sorted(names)]
     nodes = [node for node in found if node is not None]
     spread, affinity = _spread(pod, nodes, view), _affinity(pod, nodes)
-    asked = effective_requests(pod)
+    requests = effective_requests(pod)
+    asked = tuple(requests.get(resource) or nominal for resource, nominal in _NOMINAL.items())
     scores = [
         _SPREAD_WEIGHT * spread[place]
         + _AFFINITY_WEIGHT * affinity[place]
-        + _least_allocated(node, asked, room, view)
+        + _least_allocated(allocatable(node), room.used(_name(node), view), asked)
         for place, node in enumerate(nodes)
     ]
     best = max(scores, default=0)
     return [_name(node) for node, score in zip(nodes, scores) if score == best]
 
 
-def _least_allocated(node: Object, asked: Mapping[str, int], room: Room, view: View) -> int:
+def _least_allocated(
+    there: Mapping[str, int], used: Mapping[str, int], asked: Sequence[int]
+) -> int:
     """0 to 100: the free share, the mean of CPU and memory."""
-    there, used = allocatable(node), room.used(_name(node), view)
-    shares = []
-    for resource, nominal in _NOMINAL.items():
+    shares = 0
+    for resource, amount in zip(_NOMINAL, asked):
         total = there.get(resource, 0)
-        free = total - used.get(resource, 0) - (asked.get(resource) or nominal)
-        shares.append(max(0, free) * 100 // total if total else 0)
-    return sum(shares) // len(shares)
+        if total:
+            shares += max(0, total - used.get(resource, 0) - amount) * 100 // total
+    return shares // len(_NOMINAL)
 
 
 # --- spread --------------------------------------------------------------------------------

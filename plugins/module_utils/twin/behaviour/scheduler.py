@@ -28,7 +28,6 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.clai
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.fits import (
     Fit,
     Fits,
-    PlainFits,
     Room,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.preferences import (
@@ -38,7 +37,6 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.raw 
     CLAIMS,
     NODES,
     PODS,
-    VOLUMES,
     active,
     annotations_of,
     finished,
@@ -50,20 +48,25 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.raw 
     with_conditions,
     with_metadata,
 )
+from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.rules import (
+    MADE_OF,
+    RuleFits,
+)
 
 
 @dataclass(frozen=True)
 class Scheduler:
     """names: the spec.schedulerName values that are this one's."""
 
-    fits: Fits = field(default_factory=PlainFits)
+    fits: Fits = field(default_factory=RuleFits)
     names: tuple[str, ...] = ("default-scheduler",)
     room: Room = field(default_factory=Room)
 
     name = "scheduler"
-    watches = (PODS, NODES, CLAIMS, VOLUMES)
+    watches = (PODS, *MADE_OF)
 
     def keys(self, change: Change, view: View) -> Iterable[Key]:
+        self.fits.hear(change)
         if change.resource == PODS:
             pod = change.object
             if change.type != "DELETED" and self._mine(pod):

@@ -36,17 +36,21 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.raw 
     NODES,
     VOLUMES,
     Raw,
+    annotations_of,
     key_of,
     labels_of,
     leaving,
     status_of,
     uid_of,
+    with_metadata,
     with_spec,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.selecting import (
     selector_of,
 )
 
+# Without it the scheduler waits for the claim.
+_BOUND = "pv.kubernetes.io/bind-completed"
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
 
 
@@ -129,7 +133,9 @@ def _bind(claim: Object, volume: Object) -> Iterable[Act]:
         return (Update(VOLUMES, with_spec(volume, claimRef=_reference(claim))),)
     name = volume["metadata"]["name"]
     if claim["spec"].get("volumeName") != name:
-        return (Update(CLAIMS, with_spec(claim, volumeName=name)),)
+        annotations = {**annotations_of(claim), _BOUND: "yes"}
+        bound = with_metadata(with_spec(claim, volumeName=name), annotations=annotations)
+        return (Update(CLAIMS, bound),)
     fields = {"accessModes": spec.get("accessModes"), "capacity": spec.get("capacity")}
     return _with_phase(CLAIMS, claim, "Bound", **fields)
 
