@@ -235,7 +235,9 @@ class Api:
             if uid not in ("", found["metadata"]["uid"]):
                 path = f"{key.namespace}/{key.name}"
                 raise answers.uid_differs(pods, path, uid, found["metadata"]["uid"])
-            self.store.put("pods", bound(found, node, self._now()))
+            there = self.store.get(Key("nodes", "", node))
+            labels = {} if there is None else there["metadata"].get("labels") or {}
+            self.store.put("pods", bound(found, node, labels, self._now()))
 
     def _update(self, request: Request, target: Route) -> Response:
         body = request.document()

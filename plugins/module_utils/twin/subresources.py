@@ -46,8 +46,13 @@ def scaled(raw: Object, scale: Mapping[str, Any]) -> dict[str, Any]:
     return {**raw, "metadata": metadata, "spec": spec}
 
 
-def bound(raw: Object, node: str, now: float) -> dict[str, Any]:
-    """The pod on a node. Raises Refusal (409) when it is on one already, or leaving."""
+# What a pod learns of its node (the admission plugin PodTopologyLabels).
+_TOPOLOGY = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
+
+
+def bound(raw: Object, node: str, labels: Mapping[str, str], now: float) -> dict[str, Any]:
+    """The pod on a node with these labels. Raises Refusal (409) when it is on one already, or
+    leaving."""
     name = raw["metadata"]["name"]
     if raw["metadata"].get("deletionTimestamp"):
         why = f"pod {name} is being deleted, cannot be assigned to a host"
@@ -64,4 +69,9 @@ def bound(raw: Object, node: str, now: float) -> dict[str, Any]:
         "lastTransitionTime": format_instant(instant_at(now)),
     }
     status["conditions"] = [*others, scheduled]
-    return {**raw, "spec": {**raw["spec"], "nodeName": node}, "status": status}
+    learnt = {key: labels[key] for key in _TOPOLOGY if key in labels}
+    metadata = raw["metadata"]
+    if learnt:
+        metadata = {**metadata, "labels": {**(metadata.get("labels") or {}), **learnt}}
+    spec = {**raw["spec"], "nodeName": node}
+    return {**raw, "metadata": metadata, "spec": spec, "status": status}

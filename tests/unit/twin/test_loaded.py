@@ -227,3 +227,13 @@ def test_a_pace_that_is_given_goes_before_the_one_that_is_learned():
 def condition_at(kind, second):
     moment = f"2026-12-01T10:00:0{second}Z"
     return {"type": kind, "status": "True", "lastTransitionTime": moment}
+
+
+def test_a_pod_learns_the_zone_of_its_node_and_keeps_it(started):
+    zoned = {**SHOP, "nodes": [{"pool": "w", "count": 2, "zones": ["z1", "z2"]}]}
+    twin = started(twin_of(parse_spec(zoned), settings(run_up=60)))
+    zones = {
+        (one["spec"]["nodeName"], one["metadata"]["labels"]["topology.kubernetes.io/zone"])
+        for one in twin.store.objects("pods")
+    }
+    assert zones == {("w-1", "z1"), ("w-2", "z2")}
