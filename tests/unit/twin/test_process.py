@@ -142,7 +142,7 @@ def test_one_that_was_killed_is_not_taken_for_running_and_makes_room(directory):
     first = start(directory, inputs="a")
     os.kill(first.pid, signal.SIGKILL)
     wait(lambda: is_gone(first.pid))
-    assert process.running(directory) is None
+    wait(lambda: process.running(directory) is None)
     second = start(directory, inputs="b")
     assert second.new
     assert second.pid != first.pid
