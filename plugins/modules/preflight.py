@@ -245,7 +245,7 @@ pods:
       returned: always
       type: str
 capacity:
-  description: Whether what must leave fits on the other nodes, by requests.
+  description: Whether what must leave fits on the other nodes, by the scheduler's rules.
   returned: when the cluster was read
   type: dict
   contains:
@@ -254,11 +254,13 @@ capacity:
       returned: always
       type: int
     misfits:
-      description: Pods that fit nowhere, with the node that comes nearest and what it is short of, in millicores and bytes.
+      description:
+        - Pods that fit nowhere, with the rules by how many nodes they rule out, the node that comes nearest and what it is
+          short of, in millicores and bytes.
       returned: always
       type: list
       elements: dict
-      sample: [{workload: shop/big, node: worker-1, nearest: worker-3, short: {cpu: 500}, detail: ""}]
+      sample: [{workload: shop/big, node: worker-1, nearest: worker-3, short: {cpu: 500}, rules: [{rule: resources, nodes: 2}], detail: ""}]
     left_out:
       description: Nodes that could not be counted on, and why.
       returned: always

@@ -13,8 +13,25 @@ from tests.control_plane.space import Space
 
 from .calling import cluster_of
 
-# It reads what a drain touches, and no storage.
-DOCTOR = Path(__file__).parents[2] / "docs" / "rbac" / "doctor.yml"
+# What a drain touches, and no storage.
+FEW = """
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: few}
+rules:
+  - apiGroups: [""]
+    resources: [nodes, pods, replicationcontrollers]
+    verbs: [list]
+  - apiGroups: [apps]
+    resources: [deployments, replicasets, statefulsets, daemonsets]
+    verbs: [list]
+  - apiGroups: [policy]
+    resources: [poddisruptionbudgets]
+    verbs: [list]
+  - apiGroups: [autoscaling]
+    resources: [horizontalpodautoscalers]
+    verbs: [list]
+"""
 
 
 def test_pods_come_with_what_they_ask_for_and_namespaces_with_their_labels(space: Space) -> None:
@@ -24,16 +41,18 @@ def test_pods_come_with_what_they_ask_for_and_namespaces_with_their_labels(space
     with cluster_of(space, "admin") as cluster:
         found = read_scheduling(cluster)
     pods = [pod for pod in found.reading.fleet.pods if pod.meta.namespace == space.namespace]
-    assert [dict(found.specs[pod.meta.uid].requests)["cpu"] for pod in pods] == [250, 250]
-    assert found.namespaces[space.namespace]["kubernetes.io/metadata.name"] == space.namespace
+    assert [dict(found.facts.specs[pod.meta.uid].requests)["cpu"] for pod in pods] == [250, 250]
+    assert found.facts.namespaces[space.namespace]["kubernetes.io/metadata.name"] == space.namespace
     assert found.unread == ()
 
 
-def test_what_may_not_be_read_is_told_and_the_rest_is_there(space: Space) -> None:
+def test_what_may_not_be_read_is_told_and_the_rest_is_there(space: Space, tmp_path: Path) -> None:
     space.nodes(1)
-    with cluster_of(space, "doctor", roles=DOCTOR) as cluster:
+    roles = tmp_path / "roles.yml"
+    roles.write_text(FEW)
+    with cluster_of(space, "few", roles=roles) as cluster:
         found = read_scheduling(cluster)
     assert found.reading.fleet.nodes
-    assert (found.namespaces, found.storage.claims) == ({}, {})
+    assert (found.facts.namespaces, found.facts.storage.claims) == ({}, {})
     assert len(found.unread) == 7
     assert any("namespaces" in sentence for sentence in found.unread)

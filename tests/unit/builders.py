@@ -29,6 +29,13 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.node import (
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.objects import Metadata, Owner
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.pod import MIRROR_ANNOTATION, Pod
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.scheduling import (
+    SchedulingSpec,
+    Toleration,
+)
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.scheduling_facts import (
+    SchedulingFacts,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.selector import (
     parse_label_selector,
 )
@@ -272,3 +279,19 @@ def fleet(*members: Union[Node, Pod, Budget, Controller, Autoscaler]) -> Fleet:
 def _kept(members: tuple[Any, ...], kind: type) -> tuple[Any, ...]:
     chosen = [member for member in members if isinstance(member, kind)]
     return tuple(sorted(chosen, key=lambda member: member.meta.key))
+
+
+def scheduling_facts(world: Fleet) -> SchedulingFacts:
+    """Pods that ask for their requests alone, and tolerate the taints of the node that they are
+    on."""
+    specs = {}
+    for one in world.pods:
+        there = world.node_by_name.get(one.node)
+        taints = () if there is None else there.taints
+        specs[one.meta.uid] = SchedulingSpec(
+            namespace=one.meta.namespace,
+            labels=tuple(sorted(one.meta.labels.items())),
+            tolerations=tuple(Toleration(taint.key, "Exists", "", "") for taint in taints),
+            requests=tuple(sorted((k, v) for k, v in one.requests.items() if v > 0)),
+        )
+    return SchedulingFacts(specs)

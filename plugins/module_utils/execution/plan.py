@@ -133,12 +133,10 @@ def _outcome(
     chosen: set[str],
 ) -> Outcome:
     fleet = reading.reading.fleet
-    kept = refusals(fleet, reading.storage, Scope(settings, options.fragile))
+    kept = refusals(fleet, reading.facts.storage, Scope(settings, options.fragile))
     world = world_of(
         fleet,
-        reading.specs,
-        reading.namespaces,
-        reading.storage,
+        reading.facts,
         offerings,
         chosen - set(kept_by(kept)),
     )
@@ -187,7 +185,7 @@ def _report(made: Plan, found: Rebalance, reading: SchedulingReading, form: str)
             "table": table(made),
             "curve": curve_lines(found.curve),
             "kept_back": dict(found.kept_back),
-            "unread": list(reading.unread),
+            "unread": [*reading.reading.unread, *reading.unread],
         },
     )
 

@@ -11,7 +11,9 @@ from typing import Any, Mapping, Optional, Sequence
 from ansible_collections.evenkeel.fleet.plugins.module_utils.backends.base import Cluster
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.consents import consent_of
 from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.run import Progress, Run
-from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.snapshot import read
+from ansible_collections.evenkeel.fleet.plugins.module_utils.execution.scheduling import (
+    read_scheduling,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.errors import (
     Forbidden,
     InvalidOption,
@@ -72,7 +74,8 @@ def preflight(options: PreflightOptions, cluster: Cluster, run: Run) -> Report:
     InvalidOption before anything is read, Refused when a node is unknown or none matches.
     """
     consent = _checked(options, run)
-    reading = read(cluster)
+    found_there = read_scheduling(cluster)
+    reading = found_there.reading
     run.check()
     batches = _batches(options.selection, reading.fleet)
     webhooks, problem = _read_webhooks(cluster)
@@ -82,6 +85,8 @@ def preflight(options: PreflightOptions, cluster: Cluster, run: Run) -> Report:
         PreflightQuestion(
             batches=batches,
             now=run.clock.now(),
+            facts=found_there.facts,
+            facts_unread=found_there.unread,
             consent=consent,
             allow_last=options.allow_last,
             webhooks=webhooks,

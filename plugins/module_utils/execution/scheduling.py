@@ -33,8 +33,10 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.scheduling im
     SchedulingParser,
     SchedulingSpec,
 )
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.scheduling_facts import (
+    SchedulingFacts,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.volumes import (
-    Storage,
     parse_scheduling_storage,
 )
 
@@ -50,13 +52,11 @@ _STORAGE: Mapping[str, Resource[Any]] = {
 
 @dataclass(frozen=True)
 class SchedulingReading:
-    """specs: by the UID of the pod. namespaces: name to labels. unread: collections that the user
-    may not read, a sentence each: what they would say is not known, and taken to be nothing."""
+    """unread: what the user may not read beside the fleet, a sentence each. Without storage, claims
+    are left out of the specs: volumes are taken to be within reach of every node."""
 
     reading: Reading
-    specs: Mapping[str, SchedulingSpec]
-    namespaces: Mapping[str, Mapping[str, str]]
-    storage: Storage
+    facts: SchedulingFacts
     unread: tuple[str, ...]
 
 
@@ -70,17 +70,25 @@ def read_scheduling(cluster: Cluster) -> SchedulingReading:
         }
         reading = read(cluster, pods=replace(PODS, parse=pods.parse))
     parts = {name: future.result() for name, future in storage.items()}
-    unread = [problem for _raw, problem in (namespaces.result(), *parts.values()) if problem]
-    return SchedulingReading(
-        reading=reading,
-        specs=pods.specs,
+    missing = [problem for _raws, problem in parts.values() if problem]
+    facts = SchedulingFacts(
+        specs=_without_claims(pods.specs) if missing else pods.specs,
         namespaces={
             raw["metadata"]["name"]: raw["metadata"].get("labels") or {}
             for raw in namespaces.result()[0]
         },
         storage=parse_scheduling_storage(**{name: raws for name, (raws, _why) in parts.items()}),
-        unread=(*reading.unread, *sorted(unread)),
     )
+    problem = namespaces.result()[1]
+    return SchedulingReading(reading, facts, tuple(sorted([*missing, *filter(None, [problem])])))
+
+
+def _without_claims(specs: Mapping[str, SchedulingSpec]) -> Mapping[str, SchedulingSpec]:
+    """Equal specs stay equal."""
+    return {
+        uid: replace(spec, claims=(), ephemeral_claims=()) if spec.claims else spec
+        for uid, spec in specs.items()
+    }
 
 
 @dataclass

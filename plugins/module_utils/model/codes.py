@@ -235,7 +235,21 @@ CODES: tuple[Code, ...] = (
     ),
     # What preflight finds.
     Code("findings", "preflight found something at the level of fail_on.", "See findings."),
-    Code("no_room", "By requests, a pod does not fit on any other node.", "Add room first."),
+    Code(
+        "no_room",
+        "By the scheduler's rules, a pod does not fit on any other node.",
+        "Add room first, or change what keeps it off the nearest node.",
+    ),
+    Code(
+        "placement_unknown",
+        "Whether a pod fits elsewhere depends on something that is not looked at.",
+        "Look at it yourself; the finding says what it is.",
+    ),
+    Code(
+        "scheduling_unreadable",
+        "Something that decides where pods may run could not be read.",
+        "Allow list on it, as docs/rbac/doctor.yml does.",
+    ),
     Code(
         "node_left_out",
         "A node reports no allocatable cpu, memory or pods, and was not counted as room.",

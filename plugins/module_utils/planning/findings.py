@@ -108,6 +108,7 @@ class Findings:
                     "node": misfit.pod.node,
                     "nearest": misfit.nearest,
                     "short": dict(misfit.short),
+                    "rules": [{"rule": rule, "nodes": count} for rule, count in misfit.why.rules],
                     "detail": misfit.sentence,
                 }
                 for one in self.capacities

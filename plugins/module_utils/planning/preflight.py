@@ -17,6 +17,9 @@ from typing import Any, Iterable, Iterator, Mapping, Optional, Sequence
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.fleet import Fleet
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.node import Node
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.pod import Pod
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.scheduling_facts import (
+    SchedulingFacts,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.planning.budget_findings import (
     budget_findings,
 )
@@ -76,16 +79,19 @@ class PreflightQuestion:
     one after the other, each with all others in place.
     webhooks: raw ValidatingWebhookConfigurations; None when they could not be read, and
     webhooks_problem says why. unread: why the fleet has no autoscalers though there may be some, a
-    sentence each. now: decides what is past its grace.
+    sentence each. now: decides what is past its grace. facts_unread: what of `facts` could not be
+    read, a sentence each.
     """
 
     batches: tuple[tuple[Node, ...], ...]
     now: datetime
+    facts: SchedulingFacts
     consent: Consent = field(default_factory=Consent)
     allow_last: bool = False
     webhooks: Optional[Sequence[Mapping[str, Any]]] = ()
     webhooks_problem: str = ""
     unread: tuple[str, ...] = ()
+    facts_unread: tuple[str, ...] = ()
 
     @property
     def nodes(self) -> tuple[Node, ...]:
@@ -115,6 +121,7 @@ def assess(fleet: Fleet, question: PreflightQuestion) -> Findings:
         *_capacity_findings(capacities),
         *_webhook_findings(question),
         *_unread_findings(question),
+        *_facts_findings(question),
     ]
     return Findings(
         nodes=tuple(node.name for node in question.nodes),
@@ -296,7 +303,7 @@ def _last_node_findings(fleet: Fleet, question: PreflightQuestion) -> Iterator[F
 def _capacities(
     fleet: Fleet, question: PreflightQuestion, judged: Sequence[_Judged]
 ) -> tuple[Capacity, ...]:
-    model = CapacityModel(fleet)
+    model = CapacityModel(fleet, question.facts)
     moving: dict[str, list[Pod]] = defaultdict(list)
     for one in judged:
         # Nothing recreates an unmanaged pod elsewhere, and a finished one needs no room.
@@ -319,8 +326,18 @@ def _capacity_findings(capacities: Iterable[Capacity]) -> Iterator[Finding]:
                 ERROR,
                 "no_room",
                 f"Pod {first.pod.key}",
-                f"By requests, {first.sentence}{rest}",
+                f"{first.sentence}{rest}",
                 "Add a node or free some room first; the pod would stay Pending.",
+            )
+        unknown = [one for one in capacity.placed if one.unknown]
+        if unknown:
+            others = f" So it is with {len(unknown) - 1} more." if len(unknown) > 1 else ""
+            yield Finding(
+                INFO,
+                "placement_unknown",
+                f"Pod {unknown[0].pod.key}",
+                f"Whether {unknown[0].pod.key} fits elsewhere is not certain:"
+                f" {'; '.join(unknown[0].unknown)}.{others}",
             )
         for entry in capacity.left_out:
             yield Finding(INFO, "node_left_out", f"Node {entry.node}", entry.sentence)
@@ -360,6 +377,17 @@ def _unread_findings(question: PreflightQuestion) -> Iterator[Finding]:
             "HorizontalPodAutoscaler",
             f"The autoscalers could not be read: {problem}",
             "Allow list on horizontalpodautoscalers to see which owners cannot surge.",
+        )
+
+
+def _facts_findings(question: PreflightQuestion) -> Iterator[Finding]:
+    for problem in question.facts_unread:
+        yield Finding(
+            INFO,
+            "scheduling_unreadable",
+            "Nodes",
+            f"Not all that decides where pods may run could be read: {problem}",
+            "Allow list as docs/rbac/doctor.yml does.",
         )
 
 

@@ -14,7 +14,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.planning.preflight 
     assess,
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.consent import Consent
-from tests.unit.builders import NOW, budget, controller, fleet, node, pod
+from tests.unit.builders import NOW, budget, controller, fleet, node, pod, scheduling_facts
 
 APP = {"app": "web"}
 WEB = controller("web", kind="ReplicaSet", replicas=3)
@@ -34,7 +34,8 @@ def assessed(*members, chosen=("n1",), batches=None, **question):
     world = fleet(*members)
     names = [chosen] if batches is None else batches
     nodes = tuple(tuple(world.node_by_name[name] for name in batch) for batch in names)
-    return assess(world, PreflightQuestion(batches=nodes, now=NOW, **question))
+    facts = scheduling_facts(world)
+    return assess(world, PreflightQuestion(batches=nodes, now=NOW, facts=facts, **question))
 
 
 def told(*members, **kwargs):

@@ -4,10 +4,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.scheduling import PodTerm
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.scheduling_facts import (
+    SchedulingFacts,
+)
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.selector import (
+    parse_label_selector,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.capacity import CapacityModel
-from tests.unit.builders import GIB, fleet, node, pod
+from tests.unit.builders import GIB, fleet, node, pod, scheduling_facts
 
 
 def sized(name, cpu=0, memory=0, **kwargs):
@@ -16,7 +25,7 @@ def sized(name, cpu=0, memory=0, **kwargs):
 
 def placed_and_missed(world, chosen=("n1",)):
     leaving = [found for name in chosen for found in world.pods_on(name)]
-    capacity = CapacityModel(world).place(leaving, chosen)
+    capacity = CapacityModel(world, scheduling_facts(world)).place(leaving, chosen)
     return (
         [(entry.pod.meta.name, entry.node) for entry in capacity.placed],
         [(entry.pod.meta.name, entry.nearest, dict(entry.short)) for entry in capacity.misfits],
@@ -58,7 +67,7 @@ CASES = [
     pytest.param((node("n1"), sized("a")), ([], [("a", "", {})], []), id="no-other-node"),
     pytest.param(
         (node("n1"), node("m1", taints=("control-plane",)), sized("a")),
-        ([], [("a", "", {})], []),
+        ([], [("a", "m1", {})], []),
         id="a-tainted-node-keeps-others-out",
     ),
     pytest.param(
@@ -91,13 +100,55 @@ def test_places(members, expected):
 
 def test_a_misfit_is_one_sentence():
     world = fleet(node("n1"), node("n4", cpu=500, memory=GIB), sized("a", 700, 2 * GIB))
-    (misfit,) = CapacityModel(world).place(world.pods_on("n1"), ["n1"]).misfits
-    assert misfit.sentence == "shop/a fits nowhere; on n4 but for 200m CPU and 1024Mi of memory."
+    (misfit,) = (
+        CapacityModel(world, scheduling_facts(world)).place(world.pods_on("n1"), ["n1"]).misfits
+    )
+    assert misfit.sentence == (
+        "shop/a fits on none of 1 nodes (resources on 1); on n4 but for 200m CPU and 1024Mi of"
+        " memory."
+    )
+
+
+def test_a_misfit_names_every_rule_that_keeps_it_off():
+    full, tainted = node("n2", cpu=100), node("m1", taints=("control-plane",))
+    world = fleet(node("n1"), full, tainted, sized("a", 700))
+    facts = scheduling_facts(world)
+    (misfit,) = CapacityModel(world, facts).place(world.pods_on("n1"), ["n1"]).misfits
+    assert misfit.why.rules == (("resources", 1), ("taints", 1))
+    assert (misfit.nearest, misfit.short) == ("n2", {"cpu": 600})
+
+
+def test_replicas_that_avoid_each_other_need_a_node_each():
+    world = fleet(node("n1"), node("n2"), sized("a"), sized("b", node="n2"))
+    facts = scheduling_facts(world)
+    term = PodTerm("kubernetes.io/hostname", parse_label_selector({}), ("shop",), None)
+    specs = {uid: replace(spec, anti_affinity=(term,)) for uid, spec in facts.specs.items()}
+    labelled = [
+        replace(one, meta=replace(one.meta, labels={"kubernetes.io/hostname": one.name}))
+        for one in world.nodes
+    ]
+    world = replace(world, nodes=tuple(labelled))
+    (misfit,) = (
+        CapacityModel(world, SchedulingFacts(specs)).place(world.pods_on("n1"), ["n1"]).misfits
+    )
+    assert "pod anti-affinity" in misfit.sentence
+
+
+def test_a_volume_that_is_not_looked_at_makes_a_place_uncertain():
+    world = fleet(node("n1"), node("n2"), sized("a"))
+    facts = scheduling_facts(world)
+    specs = {
+        uid: replace(spec, unmodelled=("it has DRA claims",)) for uid, spec in facts.specs.items()
+    }
+    (placed,) = (
+        CapacityModel(world, SchedulingFacts(specs)).place(world.pods_on("n1"), ["n1"]).placed
+    )
+    assert (placed.node, placed.unknown) == ("n2", ("it has DRA claims",))
 
 
 def test_c39_no_node_is_left_but_one_that_reports_nothing():
     world = fleet(node("n1"), node("n2", allocatable={}), sized("a"))
-    capacity = CapacityModel(world).place(world.pods_on("n1"), ["n1"])
+    capacity = CapacityModel(world, scheduling_facts(world)).place(world.pods_on("n1"), ["n1"])
     assert [misfit.sentence for misfit in capacity.misfits] == [
         "shop/a has no node to go to: no other is Ready, open to it and tells what it can hold."
     ]
@@ -108,7 +159,7 @@ def test_c39_no_node_is_left_but_one_that_reports_nothing():
 
 def test_the_same_model_answers_for_other_nodes():
     world = fleet(node("n1"), node("n2"), sized("a", 3000), sized("b", 3000, node="n2"))
-    model = CapacityModel(world)
+    model = CapacityModel(world, scheduling_facts(world))
     for name, other in (("n1", "n2"), ("n2", "n1")):
         (misfit,) = model.place(world.pods_on(name), [name]).misfits
         assert (misfit.nearest, misfit.short) == (other, {"cpu": 2000})

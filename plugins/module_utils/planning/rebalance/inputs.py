@@ -19,34 +19,34 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.offering impo
 )
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.pod import Pod
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.scheduling import SchedulingSpec
-from ansible_collections.evenkeel.fleet.plugins.module_utils.model.volumes import Storage
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.scheduling_facts import (
+    SchedulingFacts,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.planning.placed import Placed
 from ansible_collections.evenkeel.fleet.plugins.module_utils.planning.rebalance.world import World
 
 
 def world_of(
     fleet: Fleet,
-    specs: Mapping[str, SchedulingSpec],
-    namespaces: Mapping[str, Mapping[str, str]],
-    storage: Storage,
+    facts: SchedulingFacts,
     offerings: Sequence[Offering],
     replaceable: Iterable[str],
 ) -> World:
-    """specs: by the UID of the pod. Pods that have finished take nothing, and are left out; those
-    that no node has yet are not a rebalancing's."""
+    """Pods that have finished take nothing, and are left out; those that no node has yet are not a
+    rebalancing's."""
     running = [pod for pod in fleet.pods if pod.node in fleet.node_by_name and not pod.finished]
     return World(
         nodes=fleet.nodes,
         pods=tuple(
-            Placed(pod.key, specs[pod.meta.uid], pod.node, moves=not _goes_with_node(pod))
+            Placed(pod.key, facts.specs[pod.meta.uid], pod.node, moves=not _goes_with_node(pod))
             for pod in running
         ),
         prices=prices_of(fleet.nodes, offerings),
         replaceable=frozenset(replaceable),
         offerings=tuple(offerings),
-        daemons=_daemons(running, specs),
-        namespaces=namespaces,
-        storage=storage,
+        daemons=_daemons(running, facts.specs),
+        namespaces=facts.namespaces,
+        storage=facts.storage,
     )
 
 

@@ -41,14 +41,22 @@ class Nowhere:
     missing: tuple[Failing, ...]
 
     @property
+    def counts(self) -> str:
+        """resources on 3, taints on 1"""
+        return ", ".join(f"{rule} on {count}" for rule, count in self.rules)
+
+    @property
+    def wants(self) -> str:
+        """200m CPU and 1024Mi of memory"""
+        return " and ".join(_words(failing) for failing in self.missing)
+
+    @property
     def sentence(self) -> str:
         if not self.nearest:
             return "There is no node to go to."
-        counts = ", ".join(f"{rule} on {count}" for rule, count in self.rules)
-        wants = " and ".join(_words(failing) for failing in self.missing)
         return (
-            f"It fits on none of {self.nodes} nodes: {counts}."
-            f" It fits on {self.nearest} but for {wants}."
+            f"It fits on none of {self.nodes} nodes: {self.counts}."
+            f" It fits on {self.nearest} but for {self.wants}."
         )
 
 

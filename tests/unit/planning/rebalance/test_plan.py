@@ -27,6 +27,9 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.pod import pa
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.scheduling import (
     parse_scheduling,
 )
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.scheduling_facts import (
+    SchedulingFacts,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.volumes import Storage
 from ansible_collections.evenkeel.fleet.plugins.module_utils.planning.rebalance.inputs import (
     world_of,
@@ -113,7 +116,7 @@ def plan_of(nodes, pods, savings="5"):
     specs = {raw["metadata"]["uid"]: parse_scheduling(raw) for raw in pods}
     refused = refusals(fleet, Storage(), Scope(AggressiveModeConfig()))
     replaceable = {one.name for one in fleet.nodes} - set(kept_by(refused))
-    world = world_of(fleet, specs, {}, Storage(), OFFERINGS, replaceable)
+    world = world_of(fleet, SchedulingFacts(specs), OFFERINGS, replaceable)
     found = rebalance(world, Wishes())
     asked = begun("p1", "org", "cluster", REBALANCE, NOW)
     made = planned(asked, Outcome(fleet, world, found, refused), Decimal(savings), NOW)
