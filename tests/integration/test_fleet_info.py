@@ -104,7 +104,7 @@ def test_an_anonymised_snapshot_names_nothing_of_the_space(space, world):
     assert [one["budgets"] for one in report.extra["workloads"]].count([]) == 1
 
 
-@pytest.mark.parametrize(("dest", "requests"), [("", 9), ("f.json", 16)], ids=["read", "written"])
+@pytest.mark.parametrize(("dest", "requests"), [("", 9), ("f.json", 17)], ids=["read", "written"])
 def test_only_lists_are_sent_one_for_each_collection(space, world, tmp_path, dest, requests):
     read(space, options(space, gather=ALL, dest=str(tmp_path / dest) if dest else ""))
     assert {request.verb for request in space.requests()} == {"list"}

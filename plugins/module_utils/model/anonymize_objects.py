@@ -130,7 +130,7 @@ def _annotations(names: Names, given: Mapping[str, str]) -> Raw:
 def _text(field: str, value: str, names: Names) -> str:
     if field in _KEPT or value in _SAME or _TIME.fullmatch(value):
         return value
-    if field in _KEYS:
-        return names.key(value)
     called = _CALLED.get(field)
+    if field in _KEYS or (called == "driver" and is_well_known(value)):
+        return names.key(value)
     return names.value(value) if called is None else names.text(value, called)

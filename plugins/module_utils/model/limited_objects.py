@@ -9,6 +9,7 @@ from typing import Any, Callable, Mapping
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.fleet import Fleet
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.resources import (
     CLAIMS,
+    CSI_DRIVERS,
     CSI_NODES,
     JOBS,
     NAMESPACES,
@@ -47,6 +48,7 @@ def _tests(fleet: Fleet) -> Mapping[str, _Test]:
         CLAIMS.key: lambda raw: _key(raw["metadata"]) in claims,
         PERSISTENT_VOLUMES.key: lambda raw: _key(raw["spec"].get("claimRef") or {}) in claims,
         STORAGE_CLASSES.key: bool,
+        CSI_DRIVERS.key: bool,
         CSI_NODES.key: lambda raw: raw["metadata"]["name"] in nodes,
         VOLUME_ATTACHMENTS.key: lambda raw: raw["spec"].get("nodeName") in nodes,
     }

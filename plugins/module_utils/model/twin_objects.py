@@ -15,6 +15,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.resources imp
     AUTOSCALERS,
     BUDGETS,
     CLAIMS,
+    CSI_DRIVERS,
     CSI_NODES,
     DAEMON_SETS,
     DEPLOYMENTS,
@@ -44,6 +45,7 @@ COLLECTIONS: tuple[Resource[Any], ...] = (
     NAMESPACES,
     NODES,
     STORAGE_CLASSES,
+    CSI_DRIVERS,
     CSI_NODES,
     PERSISTENT_VOLUMES,
     CLAIMS,
@@ -234,6 +236,11 @@ def _attachment(raw: Mapping[str, Any]) -> Raw:
     return {"spec": spec, "status": _chosen(raw.get("status") or {}, ("attached",))}
 
 
+def _csi_driver(raw: Mapping[str, Any]) -> Raw:
+    kept = ("attachRequired", "storageCapacity", "preventPodSchedulingIfMissing")
+    return {"spec": _chosen(raw.get("spec") or {}, kept)}
+
+
 def _csi_node(raw: Mapping[str, Any]) -> Raw:
     drivers = (raw.get("spec") or {}).get("drivers") or ()
     kept = ("name", "nodeID", "topologyKeys", "allocatable")
@@ -261,6 +268,7 @@ _CHANGES: Mapping[str, Callable[[Mapping[str, Any]], Raw]] = {
     PERSISTENT_VOLUMES.kind: _persistent_volume,
     CLAIMS.kind: _claim,
     VOLUME_ATTACHMENTS.kind: _attachment,
+    CSI_DRIVERS.kind: _csi_driver,
     CSI_NODES.kind: _csi_node,
     AUTOSCALERS.kind: _autoscaler,
     STORAGE_CLASSES.kind: _storage_class,
