@@ -35,14 +35,17 @@ def test_a_signal_becomes_the_cause_and_its_handler_comes_back(number: signal.Si
 
 
 def test_the_first_signal_is_the_cause() -> None:
-    before = signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    # A shell's background job has SIGINT ignored, and what is ignored stays so.
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, signal.SIG_DFL) for number in numbers]
     try:
         with Interruption() as interruption:
-            signal.raise_signal(signal.SIGINT)
-            signal.raise_signal(signal.SIGTERM)
+            for number in numbers:
+                signal.raise_signal(number)
             assert interruption.cause() == "SIGINT"
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in zip(numbers, before):
+            signal.signal(number, handler)
 
 
 def test_what_nohup_ignores_stays_ignored() -> None:
