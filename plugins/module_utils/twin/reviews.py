@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The evenkeel.fleet authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""The questions that a client asks about itself: may I, and who am I."""
+"""The questions that a client asks: may I, may somebody else, and who am I."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from typing import Any, Mapping, Optional
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin import rbac
 from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.store import Store
 
+_OTHERS = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 _ACCESS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 _SELF = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+# What it takes to ask about somebody else.
+_ASKING = rbac.Attributes("create", "authorization.k8s.io", "subjectaccessreviews")
 
 
 def review(
@@ -19,6 +22,10 @@ def review(
     """The answer to a POST of a review; None when the path is none of these."""
     if path == _ACCESS:
         return {**body, "metadata": {}, "status": _access(body.get("spec") or {}, user, store)}
+    if path == _OTHERS and rbac.allowed(store, user, _ASKING):
+        spec = body.get("spec") or {}
+        other = rbac.User(str(spec.get("user") or ""), tuple(spec.get("groups") or ()))
+        return {**body, "metadata": {}, "status": _access(spec, other, store)}
     if path == _SELF:
         info = {"username": user.name, "groups": [*user.groups, "system:authenticated"]}
         return {**body, "metadata": {}, "status": {"userInfo": info}}

@@ -56,6 +56,7 @@ class Store:
         self._objects: dict[str, dict[Key, Object]] = {}
         self._namespaced: dict[tuple[str, str], dict[Key, Object]] = {}
         self._owned: dict[tuple[str, str], dict[Key, Object]] = {}
+        self._dependents: dict[str, dict[Key, Object]] = {}
         # Of pods: by node ("" before they have one), and by each of their labels.
         self._on_node: dict[str, dict[Key, Object]] = {}
         self._labelled: dict[tuple[str, str, str], dict[Key, Object]] = {}
@@ -112,6 +113,11 @@ class Store:
     def owned(self, resource: str, uid: str) -> list[Object]:
         with self.lock:
             return _all(self._owned, (resource, uid))
+
+    def dependents(self, uid: str) -> list[tuple[str, Object]]:
+        with self.lock:
+            found = self._dependents.get(uid, {})
+            return [(key.resource, raw) for key, raw in found.items()]
 
     def pods_on(self, node: str) -> list[Object]:
         with self.lock:
@@ -192,6 +198,8 @@ class Store:
         owner = controller_of(raw)
         if owner is not None:
             yield self._owned, (key.resource, owner["uid"])
+        for reference in raw["metadata"].get("ownerReferences") or ():
+            yield self._dependents, reference["uid"]
         if key.resource == "pods":
             yield self._on_node, node_of(raw)
             for label, value in labels_of(raw).items():

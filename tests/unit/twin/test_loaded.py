@@ -237,3 +237,15 @@ def test_a_pod_learns_the_zone_of_its_node_and_keeps_it(started):
         for one in twin.store.objects("pods")
     }
     assert zones == {("w-1", "z1"), ("w-2", "z2")}
+
+
+def test_what_belongs_to_an_object_that_is_no_controller_goes_with_it(started):
+    twin = started(twin_of(parse_spec({"nodes": [{"pool": "w"}]}), settings(run_up=10)))
+    node = twin.store.get(Key("nodes", "", "w-1"))
+    owner = {"apiVersion": "v1", "kind": "Node", "name": "w-1", "uid": node["metadata"]["uid"]}
+    lease = {"metadata": {"name": "a", "ownerReferences": [owner]}, "spec": {}}
+    kind = twin.api.kinds.named("leases.coordination.k8s.io")
+    twin.api.lifecycle.create(kind, lease, "default")
+    twin.store.remove(Key("nodes", "", "w-1"))
+    let_pass(twin, 5)
+    assert twin.store.objects(kind.resource) == []

@@ -48,6 +48,9 @@ class View(Protocol):
     def owned(self, resource: str, uid: str) -> Iterable[Object]:
         """Those whose controller (ownerReferences with controller: true) has this UID."""
 
+    def dependents(self, uid: str) -> Iterable[tuple[str, Object]]:
+        """The objects that name this UID among their owners, each with its resource."""
+
     def pods_on(self, node: str) -> Iterable[Object]:
         """The pods whose spec.nodeName this is."""
 

@@ -39,7 +39,7 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.twin.behaviour.raw 
     with_metadata,
 )
 
-# Kinds that own others, and kinds that are owned by a controller.
+# Controllers that own others, and what is owned by one.
 _OWNERS = (
     DEPLOYMENTS,
     REPLICA_SETS,
@@ -50,16 +50,16 @@ _OWNERS = (
     "replicationcontrollers",
 )
 _OWNED = (REPLICA_SETS, PODS, JOBS, REVISIONS, CLAIMS)
+# Owners that are no controllers: what belongs to them goes with them all the same.
+_PLAIN_OWNERS = ("nodes", "configmaps", "secrets", "services", "serviceaccounts", "namespaces")
 # A key that is no object: name is the UID of an owner that is gone.
 GONE = "gone"
 
 
 @dataclass(frozen=True)
 class GarbageCollector:
-    """Only what a controller owns is collected, which the View can find without a search."""
-
     name = "garbage_collector"
-    watches = tuple(dict.fromkeys((*_OWNERS, *_OWNED)))
+    watches = tuple(dict.fromkeys((*_OWNERS, *_OWNED, *_PLAIN_OWNERS)))
 
     def keys(self, change: Change, view: View) -> Iterable[Key]:
         raw = change.object
@@ -96,7 +96,7 @@ class GarbageCollector:
 
 
 def _owned_by(uid: str, view: View) -> list[tuple[str, Object]]:
-    return [(resource, one) for resource in _OWNED for one in view.owned(resource, uid)]
+    return list(view.dependents(uid))
 
 
 def _waiting(owner: Object, raw: Object, view: View) -> Iterable[Key]:
