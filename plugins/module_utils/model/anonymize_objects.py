@@ -122,8 +122,7 @@ def _annotations(names: Names, given: Mapping[str, str]) -> Raw:
     found = {}
     for key, value in given.items():
         new = value if value in _SAME or says_nothing(key, value) else names.known(value)
-        # What is called a value names nothing: a sentence, or a record that nobody could read now.
-        if new is not None and not new.startswith("value-") and is_well_known(key):
+        if new is not None and is_well_known(key):
             found[key] = new
     return found
 
