@@ -15,16 +15,22 @@ from .build import BuildError, programs
 from .files import locked
 from .plane import Plane
 from .space import Space
+from .twin_plane import twin_plane
 
 
 @pytest.fixture(scope="session")
 def plane(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Plane]:
-    """The plane of this run: that of EVENKEEL_CONTROL_PLANE, or one that all workers share.
+    """The plane of this run: that of EVENKEEL_CONTROL_PLANE, or one that all workers share; with
+    EVENKEEL_WORLD=twin, a twin of each worker's own.
 
     It ends when the last process that holds it is gone.
     """
+    if on_twin():
+        with twin_plane(tmp_path_factory.mktemp("twin") / "plane") as running:
+            yield running
+        return
     given = os.environ.get("EVENKEEL_CONTROL_PLANE")
     if given:
         running = planes.find(Path(given).resolve())
@@ -64,10 +70,18 @@ def space(plane: Plane, tmp_path: Path) -> Iterator[Space]:
 @pytest.fixture
 def own_plane(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Plane]:
     """A whole plane for one test (6 s more): for what every node of the cluster decides."""
+    if on_twin():
+        with twin_plane(tmp_path / "plane") as running:
+            yield running
+        return
     running = planes.start(tmp_path / "plane", _programs_or_skip(request), stay=False)
     with running.hold():
         yield running
         planes.stop(running.state)
+
+
+def on_twin() -> bool:
+    return os.environ.get("EVENKEEL_WORLD") == "twin"
 
 
 def _directory_of_this_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
