@@ -161,8 +161,9 @@ class ExecutionProgress:
 class Step:
     """One act of a plan. state: one of STEP_STATES.
 
-    uid: of the object when it was planned. target: where what moves goes. forced: past the Eviction
-    API, which an aggressive setting allows.
+    uid: of the object when it was planned. target: where what moves goes. wave: which steps are
+    done together, from 1; 0 in a plan without waves. forced: past the Eviction API, which an
+    aggressive setting allows.
     """
 
     id: str
@@ -171,6 +172,7 @@ class Step:
     uid: str
     node: str = ""
     target: str = ""
+    wave: int = 0
     state: str = PLANNED
     forced: bool = False
     intent_time: Optional[datetime] = None

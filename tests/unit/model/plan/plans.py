@@ -49,6 +49,7 @@ steps = st.builds(
     texts,
     texts,
     texts,
+    wave=st.integers(0, 9),
     state=st.sampled_from(d.STEP_STATES),
     forced=st.booleans(),
     intent_time=st.none() | instants,
