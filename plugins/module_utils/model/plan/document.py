@@ -25,8 +25,9 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model.plan.status i
     check_transition,
 )
 
-PLANNED, INTENDED, DONE = "planned", "intended", "done"
-STEP_STATES = (PLANNED, INTENDED, DONE, "skipped", "failed")
+PLANNED, INTENDED = "planned", "intended"
+DONE, SKIPPED, FAILED = "done", "skipped", "failed"
+STEP_STATES = (PLANNED, INTENDED, DONE, SKIPPED, FAILED)
 
 
 @dataclass(frozen=True)

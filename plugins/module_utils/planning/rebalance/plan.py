@@ -18,6 +18,12 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.model import machin
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.fleet import Fleet
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.node import Node
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.offering import SPOT
+from ansible_collections.evenkeel.fleet.plugins.module_utils.model.plan.actions import (
+    CORDON,
+    DELETE,
+    DRAIN,
+    PROVISION,
+)
 from ansible_collections.evenkeel.fleet.plugins.module_utils.model.plan.document import (
     Configuration,
     ConfigurationNode,
@@ -49,7 +55,6 @@ from ansible_collections.evenkeel.fleet.plugins.module_utils.planning.rebalance.
 from ansible_collections.evenkeel.fleet.plugins.module_utils.policy.replaceable import kept_by
 
 MIB = 2**20
-PROVISION, CORDON, DRAIN, DELETE = "provision", "cordon", "drain", "delete"
 
 
 @dataclass(frozen=True)
